@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { publishPackage } from '@agentgym/client'
-import type { ProgressEvent } from '@agentgym/contract'
+import { type ProgressEvent, workerProtocol, workerProtocolHeader } from '@agentgym/contract'
 import { packScenario } from '@agentgym/testkit/packages'
 import { signUpAt } from '@agentgym/testkit/people'
 import { startPostgresql, stopPostgresql } from '@agentgym/testkit/postgresql-server'
@@ -108,7 +108,8 @@ async function furnish(url: string): Promise<Service> {
 type Leased = { id: string; lease: string }
 
 async function lease(service: Service, kind: string): Promise<Leased> {
-  return JSON.parse(await post(service, '/v1/jobs/lease', service.worker, { kinds: [kind] }))
+  const headers = { ...service.worker, [workerProtocolHeader]: workerProtocol }
+  return JSON.parse(await post(service, '/v1/jobs/lease', headers, { kinds: [kind] }))
 }
 
 function post(

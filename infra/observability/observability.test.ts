@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
+import { workerProtocol, workerProtocolHeader } from '@agentgym/contract'
 import { startServer, type TestServer } from '@agentgym/testkit/server'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
@@ -67,7 +68,11 @@ beforeAll(async () => {
   }
   const leased = await fetch(`${server.url}/v1/jobs/lease`, {
     method: 'POST',
-    headers: { 'content-type': 'application/json', authorization: `Bearer ${server.workerToken}` },
+    headers: {
+      'content-type': 'application/json',
+      authorization: `Bearer ${server.workerToken}`,
+      [workerProtocolHeader]: workerProtocol,
+    },
     body: JSON.stringify({ kinds: ['train'], worker }),
   })
   expect(leased.status).toBe(204)

@@ -62,6 +62,7 @@ async function ask(as: Person | string | null, method: string, path: string, bod
   const headers = {
     ...(token ? { authorization: `Bearer ${token}` } : {}),
     ...(body === undefined ? {} : { 'content-type': 'application/json' }),
+    'agentgym-worker-protocol': '2',
     ...(method === 'POST' ? { 'idempotency-key': randomUUID() } : {}),
   }
   const response = await fetch(url + path, { method, headers, body: JSON.stringify(body) })

@@ -1,5 +1,4 @@
-import { type createClient, sendResult } from '@agentgym/client'
-import { leasedJobSchema } from '@agentgym/contract'
+import { type createClient, leaseJob, sendResult } from '@agentgym/client'
 import type { TestSite } from '@agentgym/testkit/site'
 import { goodEntries } from '../../testdata/tarballs/good-package.ts'
 import { archive, gzip } from '../../testdata/tarballs/tar-writer.ts'
@@ -23,11 +22,8 @@ export async function openFilePublisher(site: TestSite): Promise<PublishFiles> {
 }
 
 async function passCheck(worker: ReturnType<typeof createClient>, checked: { name: string; version: string }) {
-  const leased = await worker.send('/v1/jobs/lease', {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ kinds: ['check'] }),
-  })
+  const leased = await leaseJob(worker, { kinds: ['check'] })
+  if (leased === undefined) throw new Error('No check waits.')
   const report = { ok: true, ...checked, checks: [{ id: 'loads', ok: true, message: 'It loads.' }] }
-  await sendResult(worker, leasedJobSchema.parse(await leased.json()), report, { sample: null })
+  await sendResult(worker, leased.job, report, { sample: null })
 }

@@ -1,5 +1,5 @@
-import { createClient, sendResult } from '@agentgym/client'
-import { leasedJobSchema, type SampleEpisode } from '@agentgym/contract'
+import { createClient, leaseJob, sendResult } from '@agentgym/client'
+import type { SampleEpisode } from '@agentgym/contract'
 import type { TestBrowser, TestSite } from '@agentgym/testkit/site'
 import { goodTarball } from '../../testdata/tarballs/good-package.ts'
 
@@ -22,14 +22,11 @@ export async function openPublisher(site: TestSite): Promise<{ owner: TestBrowse
     const headers = { 'content-type': 'application/octet-stream' }
     const path = `/v1/packages/${name}/versions/1.0.0?visibility=${visibility}`
     await author.send(path, { method: 'PUT', body, headers })
-    const leased = await worker.send('/v1/jobs/lease', {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ kinds: ['check'] }),
-    })
+    const leased = await leaseJob(worker, { kinds: ['check'] })
+    if (leased === undefined) throw new Error('No check waits.')
     const message = loads ? 'It loads.' : 'It does not load.'
     const report = { ok: loads, name, version: '1.0.0', checks: [{ id: 'loads', ok: loads, message }] }
-    await sendResult(worker, leasedJobSchema.parse(await leased.json()), report, { sample })
+    await sendResult(worker, leased.job, report, { sample })
   }
   return { owner, publish }
 }

@@ -1,5 +1,11 @@
 import { verifyStatement } from '@agentgym/client'
-import type { LeasedEvaluation, SigningKeys, Verification } from '@agentgym/contract'
+import {
+  type LeasedEvaluation,
+  type SigningKeys,
+  type Verification,
+  workerProtocol,
+  workerProtocolHeader,
+} from '@agentgym/contract'
 import { dataFolder } from '@agentgym/testkit/registry'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sampleEpisode } from '../../../testdata/episodes/sample-episode.ts'
@@ -21,6 +27,7 @@ beforeAll(async () => {
 afterAll(() => server.close())
 
 const password = 'correct horse battery'
+const asWorker = { [workerProtocolHeader]: workerProtocol }
 type Body = Record<string, unknown>
 const call = async (address: string, given: Call = {}) => {
   const { status, headers, body } = await calls.call(address, given)
@@ -90,15 +97,15 @@ describe('answers are as the OpenAPI document describes them', () => {
     expect((await call(`${versions}/1.0.0`, { method: 'PUT', body })).status).toBe(401)
     expect((await call(`${versions}/1.0.0`)).status).toBe(404)
 
-    const worker = { token: operator.token }
+    const worker = { token: operator.token, headers: asWorker }
     const { body: job } = await post('/v1/jobs/lease', { kinds: ['check'] }, worker)
     const { lease } = job
     const ofJob = `/v1/jobs/${job.id}`
     expect((await post('/v1/jobs/lease', { kinds: ['check'] }, worker)).status).toBe(204)
-    expect((await post('/v1/jobs/lease', { kinds: ['check'] }, { token })).status).toBe(403)
+    expect((await post('/v1/jobs/lease', { kinds: ['check'] }, { token, headers: asWorker })).status).toBe(403)
     expect((await post(`${ofJob}/heartbeat`, { lease }, worker)).status).toBe(200)
     expect((await post(`${ofJob}/heartbeat`, { lease: '0.stolen' }, worker)).status).toBe(409)
-    expect((await call(`${ofJob}/tarball?lease=${lease}`)).status).toBe(200)
+    expect((await call(`${ofJob}/tarball`, { headers: { 'agentgym-lease': lease as string } })).status).toBe(200)
     const checks = [{ id: 'loads', ok: true, message: 'loads in 3 ms' }]
     const report = { ok: true, name: '@acme/maze', version: '1.0.0', checks }
     const result = { lease, report, sample_episode: sampleEpisode() }
@@ -189,13 +196,13 @@ describe('answers are as the OpenAPI document describes them', () => {
       body: { error: { code: 'model_subgraph_forbidden' } },
     })
 
-    const worker = { token: operator.token }
+    const worker = { token: operator.token, headers: asWorker }
     const { body: job } = await post('/v1/jobs/lease', { kinds: ['evaluate'] }, worker)
     const { lease, evaluation } = job as LeasedEvaluation
     const ofJob = `/v1/jobs/${job.id}/evaluation`
     for (const what of ['agent', 'scenario']) {
-      expect((await call(`${ofJob}/${what}?lease=${lease}`)).status).toBe(200)
-      expect((await call(`${ofJob}/${what}?lease=0.stolen`)).status).toBe(409)
+      expect((await call(`${ofJob}/${what}`, { headers: { 'agentgym-lease': lease } })).status).toBe(200)
+      expect((await call(`${ofJob}/${what}`, { headers: { 'agentgym-lease': '0.stolen' } })).status).toBe(409)
     }
     const results = evaluation.tasks.map(({ id, episodes, seed }) => {
       return { id, evaluation: { ...claim, episodes, seed }, error: null }

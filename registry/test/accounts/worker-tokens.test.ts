@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { type JobKind, type WorkKind, workKindSchema } from '@agentgym/contract'
+import { type JobKind, type WorkKind, workerProtocol, workerProtocolHeader, workKindSchema } from '@agentgym/contract'
 import { postgresql } from '@agentgym/testkit/databases'
 import { type ServedApp, serveApp } from '@agentgym/testkit/registry'
 import type { Handler, Hono } from 'hono'
@@ -48,7 +48,7 @@ const rows: Row[] = [
   {
     route: 'PUT /v1/jobs/:id/checkpoint',
     kinds: ['train'],
-    path: `/v1/jobs/${id}/checkpoint?lease=x&iteration=1&steps=1&seconds=1&metered_ms=1&sha256=${sha256}`,
+    path: `/v1/jobs/${id}/checkpoint?iteration=1&steps=1&seconds=1&metered_ms=1&sha256=${sha256}`,
   },
   {
     route: 'POST /v1/jobs/:id/trajectories',
@@ -58,7 +58,7 @@ const rows: Row[] = [
       trajectories: [{ iteration: 1, environment: 0, return: 0, length: 0, partial: false, steps: [] }],
     }),
   },
-  { route: 'PUT /v1/jobs/:id/agent', kinds: ['train'], path: `/v1/jobs/${id}/agent?lease=x` },
+  { route: 'PUT /v1/jobs/:id/agent', kinds: ['train'], path: `/v1/jobs/${id}/agent` },
   {
     route: 'POST /v1/jobs/:id/outcome',
     kinds: ['train'],
@@ -116,6 +116,8 @@ describe('tokens of workers', () => {
       method,
       headers: {
         authorization: `Bearer ${token}`,
+        'agentgym-lease': 'x',
+        [workerProtocolHeader]: workerProtocol,
         'content-type': json === undefined ? 'application/octet-stream' : 'application/json',
       },
       body: json === undefined ? 'x' : JSON.stringify(json(lease)),

@@ -123,7 +123,7 @@ function callPoller(options: ServeCallsOptions, agents: ServedAgents): () => Pro
 async function answerBatch(serving: Serving, leased: Leased): Promise<void> {
   const { client, signal, onEvent, tally } = serving
   const subject = `${leased.agent.name}@${leased.agent.version}`
-  const lease = new CallLease(client, leased.leaseMs, signal)
+  const lease = new CallLease(client, leased, signal)
   try {
     const answers = await answersTo(serving, leased, { lease, subject })
     for (const part of splitAnswers(answers)) {
@@ -177,13 +177,15 @@ const longestAnswerRetryMs = 2_000
 /** The lease of a batch of calls, starting now. It lasts seconds and cannot be renewed; then another worker gets the calls. */
 class CallLease {
   readonly client: Client
+  readonly job: Pick<Leased, 'lease'>
   readonly #leaseMs: number
   readonly #signal: AbortSignal
   readonly #since = now()
 
-  constructor(client: Client, leaseMs: number, signal: AbortSignal) {
+  constructor(client: Client, leased: Pick<Leased, 'lease' | 'leaseMs'>, signal: AbortSignal) {
     this.client = client
-    this.#leaseMs = leaseMs
+    this.job = leased
+    this.#leaseMs = leased.leaseMs
     this.#signal = signal
   }
 

@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { downloadPackage } from '@agentgym/client'
+import { downloadPackage, leaseHeaders } from '@agentgym/client'
 import { AgentGymError } from '@agentgym/contract'
 import { type BuiltScenario, readBundle } from '../sandbox/build-scenario.ts'
 import type { HeldLease } from './held-lease.ts'
@@ -11,7 +11,7 @@ import { scenarioFiles, unpackPackage, type WantedFiles } from './tarball.ts'
 export type PackageOfJob = { name: string; version: string; integrity: string; tarball_url: string }
 
 /** A lease that lets its package be downloaded. */
-type PackageLease = Pick<HeldLease, 'client' | 'request'>
+type PackageLease = Pick<HeldLease, 'client' | 'request'> & { job: Pick<HeldLease['job'], 'lease'> }
 
 const downloadLimitMs = 10 * 60_000
 
@@ -33,9 +33,11 @@ export async function obtainPackage(
   files: WantedFiles,
 ): Promise<void> {
   const what = `${name}@${version}`
-  const bytes = await lease.request((signal) => downloadPackage(lease.client, { what, tarball, integrity, signal }), {
-    limitMs: downloadLimitMs,
-  })
+  const headers = leaseHeaders(lease.job.lease)
+  const bytes = await lease.request(
+    (signal) => downloadPackage(lease.client, { what, tarball, integrity, headers, signal }),
+    { limitMs: downloadLimitMs },
+  )
   await unpackPackage(bytes, folder, files)
 }
 

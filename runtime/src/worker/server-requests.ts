@@ -21,9 +21,11 @@ export function leaseLost(): AgentGymError {
   })
 }
 
-/** The token is not a worker's, or was revoked: no request will succeed. */
+const refusals = ['unauthenticated', 'forbidden', 'worker_incompatible']
+
+/** The token is not a worker's, or was revoked, or the server is of another release: no request will succeed. */
 export function isRefused(error: unknown): boolean {
-  return error instanceof AgentGymError && (error.code === 'unauthenticated' || error.code === 'forbidden')
+  return error instanceof AgentGymError && refusals.includes(error.code)
 }
 
 /** The server's Retry-After in milliseconds, or the caller's own delay. */

@@ -66,7 +66,9 @@ async function runTrainer(job: LeasedTraining, context: RunContext): Promise<Wor
   const checkpoint =
     from === null
       ? null
-      : await lease.request((signal) => downloadCheckpoint(lease.client, from, signal), { limitMs: transferLimitMs })
+      : await lease.request((signal) => downloadCheckpoint(lease.client, job, from, signal), {
+          limitMs: transferLimitMs,
+        })
   const plan = planOf(job, checkpoint)
   const run = new SupervisedRun(job, context, { scenario, plan, checkpoint })
   const outcome = await run.train()

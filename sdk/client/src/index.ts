@@ -20,6 +20,7 @@ export {
   type LeaseCallsRequest,
   type LeaseTerm,
   leaseCalls,
+  leaseHeaders,
   leaseJob,
   releaseJob,
   sendEvaluation,

@@ -70,6 +70,8 @@ export type DownloadRequest = {
   tarball: string
   /** `sha512-…` from the registry or a lockfile. */
   integrity: string
+  /** Besides the token's. */
+  headers?: Record<string, string>
   /** Largest download in bytes. Default: 256 MiB. */
   limitBytes?: number
   onProgress?: (receivedBytes: number, totalBytes: number | null) => void
@@ -78,8 +80,8 @@ export type DownloadRequest = {
 
 /** Downloads a tarball and verifies its integrity. Throws `integrity_mismatch`. */
 export async function downloadPackage(client: Client, request: DownloadRequest): Promise<Uint8Array> {
-  const { what, tarball, integrity, limitBytes = 256 * 2 ** 20, onProgress, signal } = request
-  const response = await client.send(tarball, { signal })
+  const { what, tarball, integrity, headers, limitBytes = 256 * 2 ** 20, onProgress, signal } = request
+  const response = await client.send(tarball, { headers, signal })
   const length = response.headers.get('content-length')
   const total = length === null ? null : Number(length)
   const chunks: Uint8Array[] = []

@@ -18,6 +18,8 @@ import {
   type Trajectory,
   type WorkerDescription,
   type WorkerUsage,
+  workerProtocol,
+  workerProtocolHeader,
 } from '@agentgym/contract'
 import type { Client } from './create-client.ts'
 
@@ -33,14 +35,41 @@ export type LeaseTerm = {
 
 type LeaseRequest = { kinds: JobKind[]; worker?: WorkerDescription; signal?: AbortSignal }
 
+const asWorker = { [workerProtocolHeader]: workerProtocol }
+
+/** Of a download or an upload under a lease. */
+export function leaseHeaders(lease: string): Record<string, string> {
+  return { 'agentgym-lease': lease }
+}
+
+/** Throws `worker_incompatible` for the response of a server that does not read leases where we write them. */
+function requireProtocol(response: Response): void {
+  if (response.headers.get(workerProtocolHeader) === workerProtocol) return
+  throw new AgentGymError({
+    code: 'worker_incompatible',
+    message: 'The server is of another release than this worker, and they cannot work together.',
+    hint: 'Update the server first, then its workers.',
+  })
+}
+
 /** The next job of one of `kinds`, leased to us; undefined where there is none. */
 export async function leaseJob(
   client: Client,
   { kinds, worker, signal }: LeaseRequest,
 ): Promise<(LeaseTerm & { job: LeasedJob }) | undefined> {
-  const response = await postJson(client, '/v1/jobs/lease', { kinds, worker }, signal)
-  if (response.status === 204) return undefined
+  const response = await postJson(client, '/v1/jobs/lease', { kinds, worker }, signal, asWorker)
+  if (response.status === 204) {
+    requireProtocol(response)
+    return undefined
+  }
   const job = leasedJobSchema.parse(await response.json())
+  try {
+    requireProtocol(response)
+  } catch (error) {
+    // Kept until its lease ends, the job would have one attempt less.
+    await releaseJob(client, job, { reason: 'the server is of another release', signal })
+    throw error
+  }
   return { job, leaseMs: leaseMs(response, job.expires_at), stop: null }
 }
 
@@ -109,8 +138,8 @@ export async function uploadCheckpoint(
   { bytes, meteredMs, ...place }: CheckpointUpload,
   signal?: AbortSignal,
 ): Promise<LeaseTerm> {
-  const query = { lease, ...place, metered_ms: meteredMs }
-  return term(await put(client, jobPath(id, 'checkpoint', query), bytes, signal))
+  const path = jobPath(id, 'checkpoint', { ...place, metered_ms: meteredMs })
+  return term(await put(client, path, { bytes, lease }, signal))
 }
 
 /** At most a hundred at a time. */
@@ -130,7 +159,7 @@ export async function uploadAgent(
   tarball: Uint8Array,
   signal?: AbortSignal,
 ): Promise<string> {
-  const response = await put(client, jobPath(id, 'agent', { lease }), tarball, signal)
+  const response = await put(client, jobPath(id, 'agent'), { bytes: tarball, lease }, signal)
   return agentUploadSchema.parse(await response.json()).integrity
 }
 
@@ -147,10 +176,11 @@ export async function sendOutcome(
 /** The checkpoint that a run goes on from; what comes back has that SHA-256, or `integrity_mismatch` is thrown. */
 export async function downloadCheckpoint(
   client: Client,
+  { lease }: Pick<JobLease, 'lease'>,
   { url, sha256 }: { url: string; sha256: string },
   signal?: AbortSignal,
 ): Promise<Uint8Array> {
-  const bytes = new Uint8Array(await (await client.send(url, { signal })).arrayBuffer())
+  const bytes = new Uint8Array(await (await client.send(url, { headers: leaseHeaders(lease), signal })).arrayBuffer())
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
   const actual = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')
   if (actual === sha256) return bytes
@@ -173,8 +203,13 @@ async function term(response: Response): Promise<LeaseTerm> {
   return { leaseMs: leaseMs(response, expires_at), stop }
 }
 
-function put(client: Client, path: string, bytes: Uint8Array, signal?: AbortSignal): Promise<Response> {
-  const headers = { 'content-type': 'application/octet-stream' }
+function put(
+  client: Client,
+  path: string,
+  { bytes, lease }: { bytes: Uint8Array; lease: string },
+  signal?: AbortSignal,
+): Promise<Response> {
+  const headers = { 'content-type': 'application/octet-stream', ...leaseHeaders(lease) }
   return client.send(path, { method: 'PUT', headers, body: bytes as Uint8Array<ArrayBuffer>, signal })
 }
 
@@ -196,7 +231,8 @@ export async function leaseCalls(
   { workerId, workerName, loaded, waitMs, signal }: LeaseCallsRequest,
 ): Promise<(LeasedCalls & { leaseMs: number }) | undefined> {
   const body = { worker_id: workerId, worker_name: workerName, loaded, wait_ms: waitMs }
-  const response = await postJson(client, '/v1/hosted-calls/lease', body, signal)
+  const response = await postJson(client, '/v1/hosted-calls/lease', body, signal, asWorker)
+  requireProtocol(response)
   if (response.status === 204) return undefined
   const calls = leasedCallsSchema.parse(await response.json())
   return { ...calls, leaseMs: leaseMs(response, calls.expires_at) }
@@ -225,7 +261,13 @@ function leaseMs(response: Response, expiresAt: string): number {
   return Math.max(0, Date.parse(expiresAt) - (Number.isNaN(answeredAt) ? Date.now() : answeredAt + 999))
 }
 
-function postJson(client: Client, path: string, body: unknown, signal?: AbortSignal): Promise<Response> {
-  const headers = { 'content-type': 'application/json' }
+function postJson(
+  client: Client,
+  path: string,
+  body: unknown,
+  signal?: AbortSignal,
+  more: Record<string, string> = {},
+): Promise<Response> {
+  const headers = { 'content-type': 'application/json', ...more }
   return client.send(path, { method: 'POST', headers, body: JSON.stringify(body), signal })
 }

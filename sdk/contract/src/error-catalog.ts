@@ -91,6 +91,11 @@ export const errorCatalog = {
     summary: 'The Idempotency-Key was already used with a different request.',
   },
   lease_lost: { exit: 1, status: 409, summary: 'The job was leased to another worker, or has ended.' },
+  worker_incompatible: {
+    exit: 1,
+    status: 403,
+    summary: 'The worker and the server are of versions that cannot work together.',
+  },
   integrity_mismatch: {
     exit: 1,
     status: 502,

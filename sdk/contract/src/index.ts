@@ -156,7 +156,7 @@ export {
   type LeasedJob,
   type LeasedTraining,
   leasedJobSchema,
-  leaseQuerySchema,
+  leaseHeadersSchema,
   leaseRequestSchema,
   type Outcome,
   outcomeRequestSchema,
@@ -169,7 +169,10 @@ export {
   type WorkerDescription,
   type WorkerUsage,
   type WorkKind,
+  workerHeadersSchema,
   workerNameSchema,
+  workerProtocol,
+  workerProtocolHeader,
   workKindSchema,
 } from './api/jobs.ts'
 export * from './api/orders.ts'

@@ -130,9 +130,9 @@ const rows: { route: string; path: string; json?: unknown; statuses: number[] }[
   },
   { route: 'POST /v1/password-resets', path: '/v1/password-resets', json: {}, statuses: publicRoute(422) },
   {
-    route: 'PUT /v1/password-resets/{token}',
-    path: `/v1/password-resets/${agm}`,
-    json: { password: 'long enough for it' },
+    route: 'PUT /v1/password-resets',
+    path: '/v1/password-resets',
+    json: { token: agm, password: 'long enough for it' },
     statuses: publicRoute(400),
   },
   {

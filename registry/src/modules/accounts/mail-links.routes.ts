@@ -9,7 +9,6 @@ import type { OpenAPIHono } from '@hono/zod-openapi'
 import { type Context, Hono } from 'hono'
 import { html } from 'hono/html'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
-import { z } from 'zod'
 import { limitRate } from '../../core/access/rate-limit.ts'
 import { clientNetwork } from '../../core/http/client-address.ts'
 import type { Env, RouteRules } from '../../core/http/env.ts'
@@ -48,12 +47,11 @@ const requestResetRoute = defineRoute({
 
 const resetRoute = defineRoute({
   method: 'put',
-  path: '/v1/password-resets/{token}',
+  path: '/v1/password-resets',
   access: 'anyone',
   summary: 'Set a new password',
   description: 'Send the `token` from the link in the email. Ends every session of the account.',
   request: {
-    params: z.object({ token: z.string().max(100) }),
     body: { required: true, content: { 'application/json': { schema: resetPasswordRequestSchema } } },
   },
   responses: {
@@ -82,8 +80,7 @@ export function mailLinkRoutes(services: Services): OpenAPIHono<Env> {
   })
 
   routes.openapi(resetRoute, async (c) => {
-    const { token } = c.req.valid('param')
-    const { password, revoke_tokens: revokeTokens } = c.req.valid('json')
+    const { token, password, revoke_tokens: revokeTokens } = c.req.valid('json')
     await resetPassword(services, { token, password, revokeTokens, ip: c.get('ip') })
     return c.body(null, 204)
   })

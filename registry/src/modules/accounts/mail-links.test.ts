@@ -30,8 +30,8 @@ describeOnEngines('links in mails on $kind', ({ open }) => {
   const askReset = (email: string, ip = `reset-${email}`) =>
     server.call('POST', '/v1/password-resets', { json: { email }, ip: ip.slice(0, 40) })
   const reset = (token: string, newPassword = 'chosen after all') =>
-    server.call('PUT', `/v1/password-resets/${token}`, {
-      json: { password: newPassword },
+    server.call('PUT', '/v1/password-resets', {
+      json: { token, password: newPassword },
       ip: `r-${token.slice(4, 20)}`,
     })
   const logIn = (username: string, typed: string) =>

@@ -137,13 +137,14 @@ describeOnEngines('who may have which package, on $kind', ({ open }) => {
       ...[`/npm/{paid}/-/../../../${key}`, `/npm/{paid}/-/%2e%2e%2f${key}`, `/npm/{paid}/-/paid-1.0.0.tgz/..`],
     ])
       expect(new Set(await world.statuses('GET', path)), path).toEqual(new Set([404]))
+    const statuses = async (path: string, lease: string) =>
+      new Set(await world.statuses('GET', path, undefined, { 'agentgym-lease': lease }))
     for (const what of ['tarball', 'scenario', 'evaluation/agent', 'evaluation/scenario'])
       for (const lease of ['x', `check.0..${'A'.repeat(43)}`, `train.1..${'A'.repeat(43)}`])
-        expect(new Set(await world.statuses('GET', `/v1/jobs/${version.id}/${what}?lease=${lease}`)), what).toEqual(
-          new Set([409]),
-        )
-    const hosted = `/v1/hosted-calls/tarballs/${version.id}?lease=${'A'.repeat(32)}`
-    expect(new Set(await world.statuses('GET', hosted))).toEqual(new Set([409]))
+        expect(await statuses(`/v1/jobs/${version.id}/${what}`, lease), what).toEqual(new Set([409]))
+    const hosted = `/v1/hosted-calls/tarballs/${version.id}`
+    expect(await statuses(hosted, 'A'.repeat(32))).toEqual(new Set([409]))
+    expect(new Set(await world.statuses('GET', hosted))).toEqual(new Set([403]))
     // Whoever knows the integrity, which is public, does not get a 304 that others get 200 for.
     const known = { 'if-none-match': `"${version.integrity}"` }
     const path = world.filled('/npm/{paid}/tarball')

@@ -27,7 +27,10 @@ describeOnEngines('files of a leased job on $kind', ({ open }) => {
     await database.close()
   })
 
-  const get = async (url: string) => (await server.call('GET', url.slice(server.url.length))).status
+  const get = async (url: string, lease = '') => {
+    const headers = { 'agentgym-lease': lease }
+    return (await server.call('GET', url.slice(server.url.length), { headers })).status
+  }
 
   it('a run’s scenario that is hosted only goes to its worker, until the run has ended', async () => {
     const { services } = server
@@ -39,14 +42,14 @@ describeOnEngines('files of a leased job on $kind', ({ open }) => {
     if (job?.kind !== 'train') throw new Error('there is no run to lease')
     expect(job.id).toBe(run.id)
     const url = job.run.scenario.tarball_url
-    expect(await get(url)).toBe(200)
+    expect(await get(url, job.lease)).toBe(200)
     // The lease is for this job: of another one it opens nothing.
-    expect(await get(url.replace(job.id, randomUUID()))).toBe(409)
-    expect(await get(url.replace('/scenario?', '/tarball?'))).toBe(409)
+    expect(await get(url.replace(job.id, randomUUID()), job.lease)).toBe(409)
+    expect(await get(url.replace('/scenario', '/tarball'), job.lease)).toBe(409)
     const attempt = services.queue.attemptOf('train', job.id, job.lease)
     const error = { code: 'scenario_threw' as const, message: 'It threw.' }
     await finishRun(services, attempt, { outcome: { state: 'failed', error }, meteredMs: 0 })
-    expect(await get(url)).toBe(409)
+    expect(await get(url, job.lease)).toBe(409)
   })
 
   it('a version that is checked goes to its worker, whatever it costs and whatever became of its package', async () => {
@@ -61,7 +64,7 @@ describeOnEngines('files of a leased job on $kind', ({ open }) => {
     const job = await leaseJob(services, [checkJobs(services)], { kinds: ['check'] })
     if (job?.kind !== 'check') throw new Error('there is no check to lease')
     expect(job.package).toMatchObject({ name, version: '1.1.0' })
-    expect(await get(job.package.tarball_url)).toBe(200)
+    expect(await get(job.package.tarball_url, job.lease)).toBe(200)
     expect(await get(`${server.url}/npm/${name}/-/paid-1.1.0.tgz`)).toBe(410)
   })
 })

@@ -140,7 +140,7 @@ async function takeCalls(services: HostingServices, loaded: string[]): Promise<L
     .select(['packages.name', 'versions.version', 'versions.integrity'])
     .where('versions.id', '=', versionId)
     .executeTakeFirstOrThrow()
-  const path = `/v1/hosted-calls/tarballs/${versionId}?${new URLSearchParams({ lease })}`
+  const path = `/v1/hosted-calls/tarballs/${versionId}`
   return {
     lease,
     expires_at: leasedUntil.toISOString(),

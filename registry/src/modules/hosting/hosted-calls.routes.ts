@@ -6,13 +6,17 @@ import {
   hostedCallSchema,
   leaseCallsRequestSchema,
   leasedCallsSchema,
-  leaseQuerySchema,
+  leaseHeadersSchema,
+  workerHeadersSchema,
+  workerProtocol,
+  workerProtocolHeader,
 } from '@agentgym/contract'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { requireWorker, requireWorkerName } from '../../core/access/authorize.ts'
 import type { Env } from '../../core/http/env.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
+import { refuseOldWorkers } from '../../core/http/worker-protocol.ts'
 import { answerCalls, leaseCalls, openLeasedAgent } from './answer-calls.ts'
 import { callAgent } from './call-agent.ts'
 import type { HostingServices } from './call-broker.ts'
@@ -58,11 +62,11 @@ const leaseRoute = defineRoute({
   summary: 'Lease calls of an agent',
   description:
     'Requires a token with the scope `worker`. Waits up to `wait_ms` for calls and returns up to 64 of one version. The lease lasts until `expires_at`; after that, another worker can lease them.',
-  request: { body: { required: true, content: json(leaseCallsRequestSchema) } },
+  request: { headers: workerHeadersSchema, body: { required: true, content: json(leaseCallsRequestSchema) } },
   responses: {
     200: { description: 'Calls.', content: json(leasedCallsSchema) },
     204: { description: 'None came.' },
-    ...failures('unauthenticated', 'forbidden'),
+    ...failures('unauthenticated', 'forbidden', 'worker_incompatible'),
   },
 })
 
@@ -84,15 +88,18 @@ const answersRoute = defineRoute({
 const tarballRoute = defineRoute({
   method: 'get',
   path: '/v1/hosted-calls/tarballs/{id}',
-  // The lease in the query is the credential.
+  // The lease is the credential.
   access: 'anyone',
   summary: 'The tarball of an agent whose calls are leased',
-  description: 'The lease in the query grants access to this version while it is active.',
+  description: 'The lease in the header grants access to this version while it is active.',
   request: {
     params: z.object({ id: z.uuid() }),
-    query: leaseQuerySchema,
+    headers: leaseHeadersSchema,
   },
-  responses: { 200: { description: 'The tarball.', content: leasedFile }, ...failures('lease_lost') },
+  responses: {
+    200: { description: 'The tarball.', content: leasedFile },
+    ...failures('lease_lost', 'worker_incompatible'),
+  },
 })
 
 /** Calls of hosted agents: the endpoints for callers, and those for the workers that answer. */
@@ -106,20 +113,29 @@ export function hostedCallRoutes(services: HostingServices): OpenAPIHono<Env> {
     const call = { actor: c.get('actor'), name: `${scope}/${name}`, request, key, maxPriceMinor }
     return c.json(await callAgent(services, call, c.req.raw.signal), 200)
   })
-  routes.openapi(leaseRoute, async (c) => {
-    const { loaded, wait_ms: waitMs, worker_name: name } = c.req.valid('json')
-    requireWorkerName(requireWorker(c.get('actor'), 'call'), name)
-    const requested = { loaded: loaded.map((id) => id.toLowerCase()), waitMs }
-    const calls = await leaseCalls(services, requested, c.req.raw.signal)
-    return calls === undefined ? c.body(null, 204) : c.json(calls, 200)
-  })
+  routes.openapi(
+    leaseRoute,
+    async (c) => {
+      const { loaded, wait_ms: waitMs, worker_name: name } = c.req.valid('json')
+      requireWorkerName(requireWorker(c.get('actor'), 'call'), name)
+      const requested = { loaded: loaded.map((id) => id.toLowerCase()), waitMs }
+      c.header(workerProtocolHeader, workerProtocol)
+      const calls = await leaseCalls(services, requested, c.req.raw.signal)
+      return calls === undefined ? c.body(null, 204) : c.json(calls, 200)
+    },
+    refuseOldWorkers,
+  )
   routes.openapi(answersRoute, async (c) => {
     requireWorker(c.get('actor'), 'call')
     return c.json(await answerCalls(services, c.req.valid('json')), 200)
   })
-  routes.openapi(tarballRoute, async (c) => {
-    const { id } = c.req.valid('param')
-    return sendLeased(c, await openLeasedAgent(services, { id, lease: c.req.valid('query').lease }))
-  })
+  routes.openapi(
+    tarballRoute,
+    async (c) => {
+      const { id } = c.req.valid('param')
+      return sendLeased(c, await openLeasedAgent(services, { id, lease: c.req.valid('header')['agentgym-lease'] }))
+    },
+    refuseOldWorkers,
+  )
   return routes
 }

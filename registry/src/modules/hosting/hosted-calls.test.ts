@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { describeOnEngines } from '@agentgym/testkit/databases'
+import { callAt } from '@agentgym/testkit/registry'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/authorize.ts'
@@ -168,7 +169,8 @@ describeOnEngines('hosted calls, on $kind', ({ open }) => {
     expect(second?.lease).not.toBe(lost?.lease)
     expect((await server.answer(lost?.lease ?? '', lost?.calls.map(acted) ?? [])).body).toEqual({ taken: 0, late: 1 })
     const tarball = new URL(lost?.agent.tarball_url ?? '')
-    expect(await server.ask(null, 'GET', tarball.pathname + tarball.search)).toMatchObject({ code: 'lease_lost' })
+    const headers = { 'agentgym-lease': lost?.lease ?? '' }
+    expect((await callAt(server.url, 'GET', tarball.pathname, { headers })).code).toBe('lease_lost')
     await forget()
     // Twice is enough: a call that ends its workers is not handed to all of them.
     expect(await server.lease()).toBeUndefined()

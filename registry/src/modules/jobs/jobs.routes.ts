@@ -4,11 +4,15 @@ import {
   leasedJobSchema,
   leaseRequestSchema,
   releaseRequestSchema,
+  workerHeadersSchema,
+  workerProtocol,
+  workerProtocolHeader,
 } from '@agentgym/contract'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { requireWorker, requireWorkerName } from '../../core/access/authorize.ts'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
+import { refuseOldWorkers } from '../../core/http/worker-protocol.ts'
 import type { JobHandler } from '../../core/queue/job-handler.ts'
 import type { Services } from '../../core/services.ts'
 import { leaseEnd, leaseJob, releaseJob } from './lease-jobs.ts'
@@ -24,11 +28,11 @@ const leaseRoute = defineRoute({
   summary: 'Lease a job',
   description:
     'Requires a token with the scope `worker`. The lease lasts until `expires_at`; each heartbeat extends it. If a worker stops sending heartbeats, another worker can lease the job.',
-  request: { body: { required: true, content: json(leaseRequestSchema) } },
+  request: { headers: workerHeadersSchema, body: { required: true, content: json(leaseRequestSchema) } },
   responses: {
     200: { description: 'A job.', content: json(leasedJobSchema) },
     204: { description: 'No job is waiting.' },
-    ...failures('unauthenticated', 'forbidden'),
+    ...failures('unauthenticated', 'forbidden', 'worker_incompatible'),
   },
 })
 
@@ -69,16 +73,21 @@ export function jobRoutes(services: Services, handlers: JobHandler[]): OpenAPIHo
   const routes = createRoutes()
   const { database } = services
   const handlerOf = (kind: string) => handlers.find((handler) => handler.kind === kind)
-  routes.openapi(leaseRoute, async (c) => {
-    const request = c.req.valid('json')
-    const actor = requireWorker(c.get('actor'), ...request.kinds)
-    requireWorkerName(actor, request.worker?.name)
-    const job = await leaseJob(services, handlers, { ...request, owner: actor.accountId })
-    if (job === undefined) return c.body(null, 204)
-    c.set('jobId', job.id)
-    services.log.info('job leased', { job_id: job.id, kind: job.kind, worker: request.worker?.name })
-    return c.json(job, 200)
-  })
+  routes.openapi(
+    leaseRoute,
+    async (c) => {
+      const request = c.req.valid('json')
+      const actor = requireWorker(c.get('actor'), ...request.kinds)
+      requireWorkerName(actor, request.worker?.name)
+      c.header(workerProtocolHeader, workerProtocol)
+      const job = await leaseJob(services, handlers, { ...request, owner: actor.accountId })
+      if (job === undefined) return c.body(null, 204)
+      c.set('jobId', job.id)
+      services.log.info('job leased', { job_id: job.id, kind: job.kind, worker: request.worker?.name })
+      return c.json(job, 200)
+    },
+    refuseOldWorkers,
+  )
   routes.openapi(heartbeatRoute, async (c) => {
     const { queue } = services
     const { lease, usage } = c.req.valid('json')

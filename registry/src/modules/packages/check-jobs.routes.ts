@@ -1,9 +1,10 @@
-import { jobResultRequestSchema, jobResultSchema, leaseQuerySchema } from '@agentgym/contract'
+import { jobResultRequestSchema, jobResultSchema, leaseHeadersSchema } from '@agentgym/contract'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { requireWorker } from '../../core/access/authorize.ts'
 import type { Env } from '../../core/http/env.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
+import { refuseOldWorkers } from '../../core/http/worker-protocol.ts'
 import type { Services } from '../../core/services.ts'
 import { finishCheck, openLeasedTarball } from './check-jobs.ts'
 
@@ -28,14 +29,14 @@ const tarballRoute = defineRoute({
   access: 'anyone',
   subject: 'job',
   summary: 'The tarball to check',
-  description: 'The lease in the query grants access to this tarball while it is active.',
-  request: { params: jobParams, query: leaseQuerySchema },
+  description: 'The lease in the header grants access to this tarball while it is active.',
+  request: { params: jobParams, headers: leaseHeadersSchema },
   responses: {
     200: {
       description: 'The tarball.',
       content: leasedFile,
     },
-    ...failures('lease_lost'),
+    ...failures('lease_lost', 'worker_incompatible'),
   },
 })
 
@@ -49,8 +50,13 @@ export function checkJobRoutes(services: Services): OpenAPIHono<Env> {
     const attempt = queue.attemptOf('check', c.req.valid('param').id, lease)
     return c.json({ state: await finishCheck(services, attempt, report, sample) }, 200)
   })
-  routes.openapi(tarballRoute, async (c) => {
-    return sendLeased(c, await openLeasedTarball(services, c.req.valid('param').id, c.req.valid('query').lease))
-  })
+  routes.openapi(
+    tarballRoute,
+    async (c) => {
+      const lease = c.req.valid('header')['agentgym-lease']
+      return sendLeased(c, await openLeasedTarball(services, c.req.valid('param').id, lease))
+    },
+    refuseOldWorkers,
+  )
   return routes
 }

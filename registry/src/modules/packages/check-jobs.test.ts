@@ -156,7 +156,7 @@ describeOnEngines('jobs of checks on $kind', ({ open }) => {
     expect(job.package.integrity).toBe(integrity)
     const url = new URL(job.package.tarball_url)
     expect(url.pathname).toBe(`/v1/jobs/${job.id}/tarball`)
-    const { body, size } = await openLeasedTarball(services, job.id, url.searchParams.get('lease') ?? '')
+    const { body, size } = await openLeasedTarball(services, job.id, job.lease)
     expect((await body.toArray()).reduce((sum: number, piece: Buffer) => sum + piece.length, 0)).toBe(size)
     await finish()
   })

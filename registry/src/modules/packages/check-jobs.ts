@@ -14,12 +14,12 @@ import { putTag, taggedVersions, tagOnPublish } from './tags.ts'
 export function checkJobs(services: Services): JobHandler {
   return {
     kind: 'check',
-    describe: async (query, { id, lease }) => {
+    describe: async (query, { id }) => {
       const version = await findLeased(query, id)
       // Decided already: its job was enqueued again by mistake, and is over.
       if (version?.state !== 'checking') return undefined
       const { name, integrity } = version
-      const tarballUrl = `${services.config.publicUrl}/v1/jobs/${id}/tarball?${new URLSearchParams({ lease })}`
+      const tarballUrl = `${services.config.publicUrl}/v1/jobs/${id}/tarball`
       return {
         kind: 'check',
         traceparent: null,

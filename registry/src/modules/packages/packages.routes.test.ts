@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto'
 import { createClient, publishPackage } from '@agentgym/client'
+import { type ErrorReport, workerProtocol, workerProtocolHeader } from '@agentgym/contract'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -63,7 +64,8 @@ describeOnEngines('packages over HTTP on $kind', ({ open }) => {
     return made.token
   }
   async function ask(method: string, path: string, { as = token, body }: { as?: string | null; body?: object } = {}) {
-    const headers: Record<string, string> = as === null ? {} : { authorization: `Bearer ${as}` }
+    const headers: Record<string, string> = { [workerProtocolHeader]: workerProtocol }
+    if (as !== null) headers.authorization = `Bearer ${as}`
     const isBytes = body instanceof Uint8Array
     if (body !== undefined) headers['content-type'] = isBytes ? 'application/octet-stream' : 'application/json'
     const sent = body === undefined || isBytes ? (body as Uint8Array<ArrayBuffer> | undefined) : JSON.stringify(body)
@@ -188,6 +190,21 @@ describeOnEngines('packages over HTTP on $kind', ({ open }) => {
     await work()
   })
 
+  it('a worker of an older release gets no job, and no file for a lease in the address', async () => {
+    await put('1.0.0')
+    const authorization = `Bearer ${worker}`
+    const headers = { authorization, 'content-type': 'application/json' }
+    const leasing = await fetch(`${url}/v1/jobs/lease`, { method: 'POST', headers, body: '{"kinds":["check"]}' })
+    const { error } = (await leasing.json()) as { error: ErrorReport }
+    expect([leasing.status, error.code]).toEqual([403, 'worker_incompatible'])
+    expect(error.hint).toContain('Update the worker')
+    const job = await lease()
+    const download = await fetch(`${job.package.tarball_url}?lease=${encodeURIComponent(job.lease)}`)
+    expect([download.status, await download.json()]).toMatchObject([403, { error: { code: 'worker_incompatible' } }])
+    await ask('POST', `/v1/jobs/${job.id}/release`, { as: worker, body: { lease: job.lease, reason: '' } })
+    await work()
+  })
+
   it('workers need their own token, and download by the lease alone', async () => {
     await put('1.0.0')
     const leaseAs = (as: string | null) => ask('POST', '/v1/jobs/lease', { as, body: { kinds: ['check'] } })
@@ -195,10 +212,11 @@ describeOnEngines('packages over HTTP on $kind', ({ open }) => {
     expect((await leaseAs(token)).status).toBe(403)
     expect((await leaseAs(await tokenOf(ada, ['worker']))).status).toBe(403)
     const job = await lease()
-    const response = await fetch(job.package.tarball_url)
+    const download = (headers: Record<string, string>) => fetch(job.package.tarball_url, { headers })
+    const response = await download({ 'agentgym-lease': job.lease })
     const bytes = Buffer.from(await response.arrayBuffer())
     expect(`sha512-${createHash('sha512').update(bytes).digest('base64')}`).toBe(job.package.integrity)
-    expect((await fetch(job.package.tarball_url.replace(/lease=.{9}/, 'lease=0.forged.'))).status).toBe(409)
+    expect((await download({ 'agentgym-lease': `0.forged.${job.lease.slice(9)}` })).status).toBe(409)
     const beat = await ask('POST', `/v1/jobs/${job.id}/heartbeat`, { as: worker, body: { lease: job.lease } })
     expect(beat).toMatchObject({ status: 200, body: { expires_at: expect.any(String) } })
     const report = { ok: true, name, version: '1.0.0', checks: [{ id: 'loads', ok: true, message: 'So it is.' }] }
@@ -206,7 +224,7 @@ describeOnEngines('packages over HTTP on $kind', ({ open }) => {
     expect((await result('0.forged')).body.error.code).toBe('lease_lost')
     expect((await result(job.lease)).body).toEqual({ state: 'published' })
     expect(await result(job.lease)).toMatchObject({ status: 409, body: { error: { code: 'lease_lost' } } })
-    expect((await fetch(job.package.tarball_url)).status).toBe(409)
+    expect((await download({ 'agentgym-lease': job.lease })).status).toBe(409)
     expect(await lease()).toBeUndefined()
   })
 })

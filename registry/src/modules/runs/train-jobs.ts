@@ -111,15 +111,14 @@ async function isPayable(
 async function bodyOf(
   { config }: Services,
   query: Queries,
-  { id, lease, attempt }: LeasedAttempt,
+  { id, attempt }: LeasedAttempt,
   run: RunRow,
   checkpoint: Awaited<ReturnType<typeof latestCheckpoint>>,
 ): Promise<LeasedTraining['run']> {
-  const url = (what: string, parameters: Record<string, string>) =>
-    `${config.publicUrl}/v1/jobs/${id}/${what}?${new URLSearchParams({ lease, ...parameters })}`
+  const url = (what: string) => `${config.publicUrl}/v1/jobs/${id}/${what}`
   const { name, version, bundle_hash: hash, integrity } = await scenarioOf(query, run)
   return {
-    scenario: { name, version, hash: hash ?? '', integrity, tarball_url: url('scenario', {}) },
+    scenario: { name, version, hash: hash ?? '', integrity, tarball_url: url('scenario') },
     algorithm: run.algorithm,
     settings: run.settings,
     seed: run.seed,
@@ -131,7 +130,7 @@ async function bodyOf(
             iteration: checkpoint.iteration,
             steps: checkpoint.steps,
             sha256: checkpoint.sha256,
-            url: url('checkpoint', { iteration: String(checkpoint.iteration) }),
+            url: url(`checkpoint?iteration=${checkpoint.iteration}`),
           },
     trajectories_every: run.trajectories_every,
     publish:

@@ -3,6 +3,7 @@ import {
   type Client,
   createClient,
   downloadCheckpoint,
+  leaseHeaders,
   leaseJob,
   releaseJob,
   sendHeartbeat,
@@ -79,8 +80,9 @@ describeOnEngines('runs and their workers over HTTP on $kind', ({ open }) => {
     expect(first.leaseMs).toBeGreaterThan(30_000)
     expect(await leaseJob(client, { kinds: ['train'], worker })).toBeUndefined()
     const { job } = first
-    expect((await fetch(job.run.scenario.tarball_url)).status).toBe(200)
-    expect((await fetch(job.run.scenario.tarball_url.replace(/lease=.{12}/, 'lease=train.0.else'))).status).toBe(409)
+    const download = (lease: string) => fetch(job.run.scenario.tarball_url, { headers: leaseHeaders(lease) })
+    expect((await download(job.lease)).status).toBe(200)
+    expect((await download(`train.0.else${job.lease.slice(12)}`)).status).toBe(409)
     expect(await sendProgress(client, job, progressOf(1, 2, 3))).toMatchObject({ stop: null })
 
     const bytes = Buffer.alloc(700_000, 'weights')
@@ -103,7 +105,9 @@ describeOnEngines('runs and their workers over HTTP on $kind', ({ open }) => {
     const second = await leaseJob(client, { kinds: ['train'], worker: describeWorker() })
     if (second?.job.kind !== 'train' || second.job.run.checkpoint === null) throw new Error('no checkpoint')
     expect(second.job.run).toMatchObject({ attempt: 2, budget: { price_milliseconds: 130 * pricePerHour } })
-    expect(Buffer.from(await downloadCheckpoint(client, second.job.run.checkpoint)).equals(bytes)).toBe(true)
+    expect(Buffer.from(await downloadCheckpoint(client, second.job, second.job.run.checkpoint)).equals(bytes)).toBe(
+      true,
+    )
     await sendProgress(client, second.job, progressOf(4))
     const integrity = await uploadAgent(client, second.job, agentTarball())
     await sendOutcome(client, second.job, { meteredMs: 100, outcome: completed(integrity) })
@@ -143,12 +147,12 @@ describeOnEngines('runs and their workers over HTTP on $kind', ({ open }) => {
     const turn = await mustTakeTurn(training)
     const before = await runOf(training.services, turn.id)
     const { lease } = turn.job
-    const place = { lease, iteration: '0', steps: '0', seconds: '0', metered_ms: '0', sha256: '0'.repeat(64) }
+    const place = { iteration: '0', steps: '0', seconds: '0', metered_ms: '0', sha256: '0'.repeat(64) }
     const requests: [string, string, unknown][] = [
       ['POST', 'progress', { lease, ...progressOf(1) }],
       ['PUT', `checkpoint?${new URLSearchParams(place)}`, undefined],
       ['POST', 'trajectories', { lease, trajectories: [] }],
-      ['PUT', `agent?lease=${lease}`, undefined],
+      ['PUT', 'agent', undefined],
       ['POST', 'outcome', { lease, metered_ms: 0, outcome: { state: 'budget_exceeded' } }],
       ['POST', 'heartbeat', { lease }],
       ['POST', 'release', { lease, reason: '' }],
@@ -157,6 +161,7 @@ describeOnEngines('runs and their workers over HTTP on $kind', ({ open }) => {
       const response = await fetch(`${url}/v1/jobs/${turn.id}/${path}`, {
         method,
         headers: {
+          ...leaseHeaders(lease),
           'content-type': body === undefined ? 'application/octet-stream' : 'application/json',
           ...(token === null ? {} : { authorization: `Bearer ${token}` }),
         },

@@ -3,7 +3,7 @@ import {
   checkpointDownloadQuerySchema,
   checkpointQuerySchema,
   heartbeatSchema,
-  leaseQuerySchema,
+  leaseHeadersSchema,
   outcomeRequestSchema,
   outcomeResultSchema,
   progressRequestSchema,
@@ -14,6 +14,7 @@ import { requireWorker } from '../../core/access/authorize.ts'
 import type { Env, RequestReader } from '../../core/http/env.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
 import { createRoutes, defineRoute, failures, file, json, uploadTimeoutMs } from '../../core/http/route.ts'
+import { refuseOldWorkers } from '../../core/http/worker-protocol.ts'
 import type { Attempt } from '../../core/queue/job-handler.ts'
 import { leaseEnd, noteUsage } from '../jobs/index.ts'
 import { finishRun } from './finish-run.ts'
@@ -24,6 +25,9 @@ import { recordProgress, storeAgent, storeCheckpoint, storeTrajectories } from '
 
 const bytes = { 'application/octet-stream': file }
 const writeFailures = failures('unauthenticated', 'forbidden', 'lease_lost')
+const uploadFailures = failures(
+  ...(['unauthenticated', 'forbidden', 'worker_incompatible', 'lease_lost', 'request_too_large'] as const),
+)
 const goesOn = { description: 'Accepted; the lease was extended.', content: json(heartbeatSchema) }
 
 const progressRoute = defineRoute({
@@ -48,8 +52,13 @@ const checkpointRoute = defineRoute({
   subject: 'job',
   summary: 'Store a checkpoint of a run',
   description: 'The next worker continues from the last checkpoint. Report all iterations up to it first.',
-  request: { params: runParams, query: checkpointQuerySchema, body: { required: true, content: bytes } },
-  responses: { 200: goesOn, ...writeFailures, ...failures('request_too_large') },
+  request: {
+    params: runParams,
+    headers: leaseHeadersSchema,
+    query: checkpointQuerySchema,
+    body: { required: true, content: bytes },
+  },
+  responses: { 200: goesOn, ...uploadFailures },
 })
 
 const trajectoriesRoute = defineRoute({
@@ -72,8 +81,8 @@ const agentRoute = defineRoute({
   subject: 'job',
   summary: "Store a run's agent",
   description: 'The package, as made by `npm pack`. Send the returned integrity with the outcome.',
-  request: { params: runParams, query: leaseQuerySchema, body: { required: true, content: bytes } },
-  responses: { 200: { description: 'Taken.', content: json(agentUploadSchema) }, ...writeFailures },
+  request: { params: runParams, headers: leaseHeadersSchema, body: { required: true, content: bytes } },
+  responses: { 200: { description: 'Taken.', content: json(agentUploadSchema) }, ...uploadFailures },
 })
 
 const outcomeRoute = defineRoute({
@@ -93,24 +102,30 @@ const outcomeRoute = defineRoute({
 const scenarioRoute = defineRoute({
   method: 'get',
   path: '/v1/jobs/{id}/scenario',
-  // The lease in the query is the credential.
+  // The lease is the credential.
   access: 'anyone',
   subject: 'job',
   summary: 'The scenario that a run trains on',
-  description: 'The lease in the query grants access to this tarball while it is active.',
-  request: { params: runParams, query: leaseQuerySchema },
-  responses: { 200: { description: 'The tarball.', content: leasedFile }, ...failures('lease_lost') },
+  description: 'The lease in the header grants access to this tarball while it is active.',
+  request: { params: runParams, headers: leaseHeadersSchema },
+  responses: {
+    200: { description: 'The tarball.', content: leasedFile },
+    ...failures('lease_lost', 'worker_incompatible'),
+  },
 })
 
 const readCheckpointRoute = defineRoute({
   method: 'get',
   path: '/v1/jobs/{id}/checkpoint',
-  // The lease in the query is the credential.
+  // The lease is the credential.
   access: 'anyone',
   subject: 'job',
   summary: 'The checkpoint that a run continues from',
-  request: { params: runParams, query: checkpointDownloadQuerySchema },
-  responses: { 200: { description: 'Its bytes.', content: leasedFile }, ...failures('lease_lost') },
+  request: { params: runParams, headers: leaseHeadersSchema, query: checkpointDownloadQuerySchema },
+  responses: {
+    200: { description: 'Its bytes.', content: leasedFile },
+    ...failures('lease_lost', 'worker_incompatible'),
+  },
 })
 
 /** What workers write about their run, and read for it. */
@@ -128,30 +143,48 @@ export function trainingJobRoutes(services: RunServices): OpenAPIHono<Env> {
     await noteUsage(database.query, attempt.workerId, usage)
     return c.json({ expires_at: leaseEnd(), stop }, 200)
   })
-  routes.openapi(checkpointRoute, async (c) => {
-    const { lease, ...checkpoint } = c.req.valid('query')
-    const stop = await storeCheckpoint(services, attemptOf(c, lease), checkpoint, c.req.raw)
-    return c.json({ expires_at: leaseEnd(), stop }, 200)
-  })
+  routes.openapi(
+    checkpointRoute,
+    async (c) => {
+      const attempt = attemptOf(c, c.req.valid('header')['agentgym-lease'])
+      const stop = await storeCheckpoint(services, attempt, c.req.valid('query'), c.req.raw)
+      return c.json({ expires_at: leaseEnd(), stop }, 200)
+    },
+    refuseOldWorkers,
+  )
   routes.openapi(trajectoriesRoute, async (c) => {
     const { lease, trajectories } = c.req.valid('json')
     await storeTrajectories(services, attemptOf(c, lease), trajectories)
     return c.body(null, 204)
   })
-  routes.openapi(agentRoute, async (c) => {
-    const attempt = attemptOf(c, c.req.valid('query').lease)
-    return c.json({ integrity: await storeAgent(services, attempt, c.req.raw) }, 200)
-  })
+  routes.openapi(
+    agentRoute,
+    async (c) => {
+      const attempt = attemptOf(c, c.req.valid('header')['agentgym-lease'])
+      return c.json({ integrity: await storeAgent(services, attempt, c.req.raw) }, 200)
+    },
+    refuseOldWorkers,
+  )
   routes.openapi(outcomeRoute, async (c) => {
     const { lease, outcome, metered_ms: meteredMs } = c.req.valid('json')
     return c.json({ state: await finishRun(services, attemptOf(c, lease), { outcome, meteredMs }) }, 200)
   })
-  routes.openapi(scenarioRoute, async (c) => {
-    return sendLeased(c, await openLeasedScenario(services, c.req.valid('param').id, c.req.valid('query').lease))
-  })
-  routes.openapi(readCheckpointRoute, async (c) => {
-    const { lease, iteration } = c.req.valid('query')
-    return sendLeased(c, await openLeasedCheckpoint(services, c.req.valid('param').id, lease, iteration))
-  })
+  routes.openapi(
+    scenarioRoute,
+    async (c) => {
+      const lease = c.req.valid('header')['agentgym-lease']
+      return sendLeased(c, await openLeasedScenario(services, c.req.valid('param').id, lease))
+    },
+    refuseOldWorkers,
+  )
+  routes.openapi(
+    readCheckpointRoute,
+    async (c) => {
+      const lease = c.req.valid('header')['agentgym-lease']
+      const { iteration } = c.req.valid('query')
+      return sendLeased(c, await openLeasedCheckpoint(services, c.req.valid('param').id, lease, iteration))
+    },
+    refuseOldWorkers,
+  )
   return routes
 }

@@ -1,9 +1,10 @@
-import { evaluationResultRequestSchema, leaseQuerySchema } from '@agentgym/contract'
+import { evaluationResultRequestSchema, leaseHeadersSchema } from '@agentgym/contract'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import { requireWorker } from '../../core/access/authorize.ts'
 import type { Env } from '../../core/http/env.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
+import { refuseOldWorkers } from '../../core/http/worker-protocol.ts'
 import type { Services } from '../../core/services.ts'
 import { finishEvaluation, openEvaluationTarball } from './evaluate-jobs.ts'
 
@@ -22,21 +23,21 @@ const resultRoute = defineRoute({
 const tarballRoute = defineRoute({
   method: 'get',
   path: '/v1/jobs/{id}/evaluation/{what}',
-  // The lease in the query is the credential.
+  // The lease is the credential.
   access: 'anyone',
   subject: 'job',
   summary: "The tarball of an evaluation's agent or scenario",
-  description: 'The lease in the query grants access to these tarballs while it is active.',
+  description: 'The lease in the header grants access to these tarballs while it is active.',
   request: {
     params: jobParams.extend({ what: z.enum(['agent', 'scenario']) }),
-    query: leaseQuerySchema,
+    headers: leaseHeadersSchema,
   },
   responses: {
     200: {
       description: 'The tarball.',
       content: leasedFile,
     },
-    ...failures('lease_lost'),
+    ...failures('lease_lost', 'worker_incompatible'),
   },
 })
 
@@ -50,9 +51,13 @@ export function evaluateJobRoutes(services: Services): OpenAPIHono<Env> {
     await finishEvaluation(services, queue.attemptOf('evaluate', c.req.valid('param').id, lease), result, accountId)
     return c.body(null, 204)
   })
-  routes.openapi(tarballRoute, async (c) => {
-    const { id, what } = c.req.valid('param')
-    return sendLeased(c, await openEvaluationTarball(services, id, c.req.valid('query').lease, what))
-  })
+  routes.openapi(
+    tarballRoute,
+    async (c) => {
+      const { id, what } = c.req.valid('param')
+      return sendLeased(c, await openEvaluationTarball(services, id, c.req.valid('header')['agentgym-lease'], what))
+    },
+    refuseOldWorkers,
+  )
   return routes
 }

@@ -26,7 +26,7 @@ export function evaluateJobs(services: Services): JobHandler {
 async function describe(
   { config }: Services,
   query: Transaction<Schema>,
-  { id, lease }: LeasedAttempt,
+  { id }: LeasedAttempt,
 ): Promise<JobBody | undefined> {
   const evaluation = await findEvaluation(query, id)
   if (evaluation === undefined || evaluation.ended_at !== null) return undefined
@@ -36,7 +36,7 @@ async function describe(
   const { agent, scenario } = subject
   const tarball = (what: 'agent' | 'scenario', { name, version, integrity }: PublishedTarball) => ({
     ...{ name, version, integrity },
-    tarball_url: `${config.publicUrl}/v1/jobs/${id}/evaluation/${what}?${new URLSearchParams({ lease })}`,
+    tarball_url: `${config.publicUrl}/v1/jobs/${id}/evaluation/${what}`,
   })
   return {
     kind: 'evaluate',

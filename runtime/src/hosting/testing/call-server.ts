@@ -11,6 +11,8 @@ import {
   errorCatalog,
   type LeasedCalls,
   leaseCallsRequestSchema,
+  workerProtocol,
+  workerProtocolHeader,
 } from '@agentgym/contract'
 
 export type HostedAgent = LeasedCalls['agent']
@@ -90,6 +92,7 @@ export class CallServer {
       if (disturbance === 'lost') return void request.socket.destroy()
       response.statusCode = answer === undefined ? 204 : 200
       response.setHeader('content-type', 'application/json')
+      response.setHeader(workerProtocolHeader, workerProtocol)
       response.end(answer === undefined ? undefined : JSON.stringify(answer))
     } catch (error) {
       if (!(error instanceof AgentGymError) && (error as Error).message !== 'trouble')

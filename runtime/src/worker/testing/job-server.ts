@@ -12,13 +12,16 @@ import {
   type JobKind,
   jobResultRequestSchema,
   type LeasedJob,
-  leaseQuerySchema,
+  leaseHeadersSchema,
   leaseRequestSchema,
   outcomeRequestSchema,
   progressRequestSchema,
   releaseRequestSchema,
   trajectoriesRequestSchema,
   type WorkerDescription,
+  workerHeadersSchema,
+  workerProtocol,
+  workerProtocolHeader,
 } from '@agentgym/contract'
 import { leaseLost, type StoredJob, type TestJob } from './stored-job.ts'
 
@@ -145,9 +148,10 @@ export class JobServer {
       if (disturbance instanceof Promise) await disturbance
       const endpoint = endpoints[requested.action]
       if (endpoint === undefined) throw new Error(`no such request: ${request.method} ${pathname}`)
-      const answer = endpoint(this, { id, query: Object.fromEntries(searchParams), body })
+      const answer = endpoint(this, { id, headers: request.headers, query: Object.fromEntries(searchParams), body })
       if (disturbance === 'answer_lost') return void request.socket.destroy()
       response.setHeader('content-type', 'application/json')
+      response.setHeader(workerProtocolHeader, workerProtocol)
       response.statusCode = answer === undefined ? 204 : 200
       response.end(answer === undefined ? undefined : JSON.stringify(answer))
     } catch (error) {
@@ -182,11 +186,12 @@ function leaseOf({ id, attempt }: StoredJob): string {
   return `${attempt}.${id}`
 }
 
-type Request = { id: string; query: Record<string, string>; body: Buffer }
+type Request = { id: string; headers: IncomingMessage['headers']; query: Record<string, string>; body: Buffer }
 
 /** What a job server does at each request; the answer's body, if it has one. A failed assertion is a violation. */
 const endpoints: Record<string, (server: JobServer, request: Request) => object | undefined> = {
-  lease: (server, { body }) => {
+  lease: (server, { headers, body }) => {
+    workerHeadersSchema.parse(headers)
     const requested = leaseRequestSchema.parse(json(body))
     server.leases.push(requested)
     return server.lease(requested.kinds)
@@ -209,8 +214,9 @@ const endpoints: Record<string, (server: JobServer, request: Request) => object 
     return term(server, job)
   },
 
-  checkpoint: (server, { id, query, body }) => {
-    const { lease, iteration, steps, sha256, metered_ms } = checkpointQuerySchema.parse(query)
+  checkpoint: (server, { id, headers, query, body }) => {
+    const { 'agentgym-lease': lease } = leaseHeadersSchema.parse(headers)
+    const { iteration, steps, sha256, metered_ms } = checkpointQuerySchema.parse(query)
     const job = server.held(id, lease)
     assert(job.points.has(iteration), `a checkpoint of iteration ${iteration}, which has not been reported`)
     assert.equal(createHash('sha256').update(body).digest('hex'), sha256)
@@ -227,8 +233,8 @@ const endpoints: Record<string, (server: JobServer, request: Request) => object 
     return undefined
   },
 
-  agent: (server, { id, query, body }) => {
-    server.held(id, leaseQuerySchema.parse(query).lease).agent = new Uint8Array(body)
+  agent: (server, { id, headers, body }) => {
+    server.held(id, leaseHeadersSchema.parse(headers)['agentgym-lease']).agent = new Uint8Array(body)
     return { integrity: integrityOf(body) }
   },
 

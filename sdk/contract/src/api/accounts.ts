@@ -294,6 +294,7 @@ export const acceptInvitationRequestSchema = z.strictObject({ role: roleSchema }
 export const verifyEmailRequestSchema = z.strictObject({ token: z.string().max(100) })
 export const requestPasswordResetSchema = z.strictObject({ email: emailField })
 export const resetPasswordRequestSchema = z.strictObject({
+  token: z.string().max(100),
   password: newPasswordField,
   /** Also revoke every token of the account. Default: false. */
   revoke_tokens: z.boolean().optional(),

@@ -22,8 +22,21 @@ export const workerNameSchema = z
   .regex(/^[\w .:@()-]+$/)
 
 const leaseField = z.string().min(1).max(200)
-/** Query of every download and upload of a job. */
-export const leaseQuerySchema = z.object({ lease: leaseField })
+/**
+ * Headers of every download and upload of a job or of hosted calls. A lease is a secret, so it is never a parameter of the
+ * address: proxies log addresses.
+ */
+export const leaseHeadersSchema = z.object({ 'agentgym-lease': leaseField })
+
+/**
+ * Version of the protocol between workers and servers. Increase it when one side can no longer work with the other side of an
+ * older release: the server then leases nothing to such a worker, and a worker takes nothing from such a server.
+ */
+export const workerProtocol = '2'
+/** Of a request for a lease and of its response. */
+export const workerProtocolHeader = 'agentgym-worker-protocol'
+/** Headers of a request for a lease. */
+export const workerHeadersSchema = z.object({ [workerProtocolHeader]: z.literal(workerProtocol) })
 const count = z.int().nonnegative()
 
 /** Utilization of a worker's machine, 0 to 1; null if unknown. */
@@ -208,7 +221,6 @@ export const progressRequestSchema = z.strictObject({
 export type ProgressRequest = z.input<typeof progressRequestSchema>
 
 export const checkpointQuerySchema = z.object({
-  lease: leaseField,
   iteration: z.coerce.number().int().nonnegative(),
   steps: z.coerce.number().int().nonnegative(),
   /** Training time of the run, earlier attempts included. */
@@ -217,7 +229,7 @@ export const checkpointQuerySchema = z.object({
   sha256: z.string().regex(/^[0-9a-f]{64}$/),
 })
 
-export const checkpointDownloadQuerySchema = leaseQuerySchema.extend({
+export const checkpointDownloadQuerySchema = z.object({
   iteration: z.coerce.number().int().nonnegative(),
 })
 

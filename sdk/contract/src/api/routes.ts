@@ -28,7 +28,8 @@ export type ApiRoute = {
 }
 
 const idempotent = { headers: rpc.idempotencyHeadersSchema }
-const lease = { query: jobs.leaseQuerySchema }
+const lease = { headers: jobs.leaseHeadersSchema }
+const asWorker = { headers: jobs.workerHeadersSchema }
 const bytes = 'application/octet-stream'
 
 /**
@@ -71,7 +72,7 @@ export const apiRoutes = {
   'POST /v1/account/verification-mail': {},
   'POST /v1/email-verifications': { body: accounts.verifyEmailRequestSchema },
   'POST /v1/password-resets': { body: accounts.requestPasswordResetSchema },
-  'PUT /v1/password-resets/{token}': { body: accounts.resetPasswordRequestSchema },
+  'PUT /v1/password-resets': { body: accounts.resetPasswordRequestSchema },
   'GET /v1/sessions': { response: accounts.sessionListSchema },
   'POST /v1/sessions': { body: accounts.logInRequestSchema, response: accounts.sessionSchema },
   'DELETE /v1/sessions/current': {},
@@ -196,6 +197,7 @@ export const apiRoutes = {
   },
   'GET /v1/models': { response: hosting.modelListSchema },
   'POST /v1/hosted-calls/lease': {
+    ...asWorker,
     body: hosting.leaseCallsRequestSchema,
     response: hosting.leasedCallsSchema,
     mayBeEmpty: true,
@@ -266,18 +268,24 @@ export const apiRoutes = {
   'POST /v1/call-allowance': { body: payments.callAllowanceRequestSchema, response: payments.callAllowanceSchema },
 
   // Jobs
-  'POST /v1/jobs/lease': { body: jobs.leaseRequestSchema, response: jobs.leasedJobSchema, mayBeEmpty: true },
+  'POST /v1/jobs/lease': {
+    ...asWorker,
+    body: jobs.leaseRequestSchema,
+    response: jobs.leasedJobSchema,
+    mayBeEmpty: true,
+  },
   'POST /v1/jobs/{id}/heartbeat': { body: jobs.heartbeatRequestSchema, response: jobs.heartbeatSchema },
   'POST /v1/jobs/{id}/release': { body: jobs.releaseRequestSchema },
   'POST /v1/jobs/{id}/result': { body: jobs.jobResultRequestSchema, response: jobs.jobResultSchema },
   'GET /v1/jobs/{id}/tarball': { ...lease, response: bytes },
   'POST /v1/jobs/{id}/progress': { body: jobs.progressRequestSchema, response: jobs.heartbeatSchema },
   'PUT /v1/jobs/{id}/checkpoint': {
+    ...lease,
     query: jobs.checkpointQuerySchema,
     body: bytes,
     response: jobs.heartbeatSchema,
   },
-  'GET /v1/jobs/{id}/checkpoint': { query: jobs.checkpointDownloadQuerySchema, response: bytes },
+  'GET /v1/jobs/{id}/checkpoint': { ...lease, query: jobs.checkpointDownloadQuerySchema, response: bytes },
   'POST /v1/jobs/{id}/trajectories': { body: jobs.trajectoriesRequestSchema },
   'PUT /v1/jobs/{id}/agent': { ...lease, body: bytes, response: jobs.agentUploadSchema },
   'POST /v1/jobs/{id}/outcome': { body: jobs.outcomeRequestSchema, response: jobs.outcomeResultSchema },

@@ -82,7 +82,7 @@ export type AccessWorld = {
   /** A path with its names; `/npm/{paid}/tarball` is the one that npm asks for. */
   filled(path: string): string
   /** What everybody is answered. */
-  statuses(method: string, path: string, json?: unknown): Promise<number[]>
+  statuses(method: string, path: string, json?: unknown, headers?: Record<string, string>): Promise<number[]>
 }
 
 /** A marketplace in which `buyer` and the organization of `colleague` have bought what there is, and `refunded` gave it back. */
@@ -98,9 +98,9 @@ export async function openAccessWorld(database: Database): Promise<AccessWorld> 
       .replace(/\/npm\/(@[^/]+)\/([^/]+)\/tarball/, '/npm/$1/$2/-/$2-1.0.0.tgz')
   return {
     ...{ server, cast, tokens, names, filled },
-    statuses: async (method, path, json) => {
+    statuses: async (method, path, json, headers = {}) => {
       const body = json === undefined ? undefined : JSON.parse(filled(JSON.stringify(json)))
-      const ask = (caller: Caller) => server.call(method, filled(path), { token: tokens[caller], json: body })
+      const ask = (caller: Caller) => server.call(method, filled(path), { token: tokens[caller], json: body, headers })
       return (await Promise.all(callers.map(ask))).map(({ status }) => status)
     },
   }

@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import type { CallAnswer, HostedCall, LeasedCalls } from '@agentgym/contract'
+import {
+  type CallAnswer,
+  type HostedCall,
+  type LeasedCalls,
+  workerProtocol,
+  workerProtocolHeader,
+} from '@agentgym/contract'
 import { type ApiResult, serveRoutes } from '@agentgym/testkit/registry'
 import type { Actor } from '../../../core/access/authorize.ts'
 import type { Database } from '../../../core/database/database.ts'
@@ -25,8 +31,9 @@ export async function startHosting(database: Database, times: HostingTimes) {
   const worker = await server.tokenOf(operator, 'worker')
   const lease = async (waitMs = 0, loaded: string[] = []): Promise<LeasedCalls | undefined> => {
     const body = { worker_id: randomUUID(), loaded, wait_ms: waitMs }
-    const answer = await server.ask(worker, 'POST', '/v1/hosted-calls/lease', body)
-    return answer.status === 204 ? undefined : (answer.body as LeasedCalls)
+    const headers = { [workerProtocolHeader]: workerProtocol }
+    const answer = await server.call('POST', '/v1/hosted-calls/lease', { token: worker, headers, json: body })
+    return answer.status === 204 ? undefined : (answer.body as unknown as LeasedCalls)
   }
   const answer = async (lease: string, answers: CallAnswer[]): Promise<ApiResult> =>
     server.ask(worker, 'POST', '/v1/hosted-calls/answers', { lease, answers })

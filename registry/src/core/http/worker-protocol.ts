@@ -1,0 +1,24 @@
+import { AgentGymError, workerProtocolHeader } from '@agentgym/contract'
+import type { z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
+import { requestInvalid } from './route.ts'
+
+type Validated = { target: string } & ({ success: true } | { success: false; error: z.core.$ZodError })
+
+/**
+ * Hook of every route that a lease is requested from or presented to in a header. A worker of an older release puts its lease
+ * into the address and says nothing of its protocol. It gets a code that it takes for a refusal, and neither for the failure of
+ * a run nor for something that passes: its runs continue on workers of this release.
+ */
+export function refuseOldWorkers(result: Validated, c: Context): undefined {
+  if (result.success) return undefined
+  const { error, target } = result
+  const names = error.issues.map((issue) => String(issue.path[0]))
+  const absent = names.some((name) => c.req.header(name) === undefined)
+  if (target !== 'header' || !(absent || names.includes(workerProtocolHeader))) throw requestInvalid(error, target)
+  throw new AgentGymError({
+    code: 'worker_incompatible',
+    message: 'This worker is of another release than the server, and they cannot work together.',
+    hint: 'Update the worker to the version of the server, and start it again. Its jobs continue on other workers.',
+  })
+}
