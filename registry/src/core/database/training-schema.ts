@@ -148,6 +148,8 @@ export type TrainingChargeTable = {
   paid_minor: Fixed<number>
   /** Null if nothing was paid, or if there was no operator, in which case it is the marketplace's. */
   paid_to: Fixed<string | null>
+  /** Of whoever started or resumed the run; null if it was not by a token. */
+  token_id: Fixed<string | null>
   price_milliseconds: Fixed<number>
   created_at: CreatedAt
 }

@@ -119,7 +119,7 @@ function identifyCall({ actor, key }: Pick<Call, 'actor' | 'key'>): { actor: Act
  * `request_invalid` for a scenario, `payment_required` (also for a price that was not confirmed), `price_changed`,
  * `trial_exhausted`, `insufficient_funds`, `spend_cap_exceeded`, `rate_limited`, `idempotency_key_reused`.
  */
-async function admitCall(
+export async function admitCall(
   services: Admitting,
   { actor, id, name, request, key, maxPriceMinor, observe }: Omit<Call, 'actor'> & { actor: Actor; id: string },
 ): Promise<{ versionId: string } | null> {

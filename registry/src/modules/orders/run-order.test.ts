@@ -154,6 +154,28 @@ describeOnEngines('orders of runs on $kind', ({ open }) => {
     expect(await holdings(database, actor.accountId)).toEqual({ balance: 9_200 })
   })
 
+  it('is within caps in the currency of its price, whatever the server trains in', async () => {
+    const actor = await buyer(1_000)
+    const cap = async (currency: string) => {
+      await database.query.deleteFrom('spend_caps').where('account_id', '=', actor.accountId).execute()
+      const set = { period: 'total' as const, amount_minor: 900, currency, set_by: actor.accountId }
+      await database.query
+        .insertInto('spend_caps')
+        .values({ account_id: actor.accountId, token_id: null, ...set })
+        .execute()
+    }
+    services.config.training.currency = 'EUR'
+    try {
+      await cap('EUR')
+      expect(await codeOf(start(actor)), 'a price in USD cannot be compared with it').toBe('spend_cap_exceeded')
+      await cap('USD')
+      expect([await codeOf(start(actor)), await codeOf(start(actor))]).toEqual(['done', 'done'])
+      expect(await codeOf(start(actor))).toBe('spend_cap_exceeded')
+    } finally {
+      services.config.training.currency = 'USD'
+    }
+  })
+
   it('pays the price of the start, whatever it costs when the run trains', async () => {
     const listed = await listPackage(database, {
       ownerId: seller.accountId,

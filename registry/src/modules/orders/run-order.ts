@@ -38,8 +38,8 @@ export async function holdForRun(
   config: Pick<ServerConfig, 'training' | 'market'>,
   { actor, buyer, runId, name, version, expectedPrice, ip }: RunPurchase,
 ): Promise<string | null> {
-  const { currency } = config.training
-  const subject = await findOrderSubject(query, { actor, buyerId: buyer.id, name, range: version, currency })
+  const asked = { actor, buyerId: buyer.id, name, range: version, currency: config.training.currency }
+  const subject = await findOrderSubject(query, asked)
   if (subject.price.kind !== 'per_run' || subject.member) return null
   requireOthers(subject)
   await authorize(query, actor, 'publish', buyer.id, { scope: 'market:buy' })
@@ -48,7 +48,7 @@ export async function holdForRun(
   const order = await newOrder(query, config, { actor, buyer, subject, payWith: 'balance', runId })
   const sale = saleOf(order)
   await lockSaleAccounts(query, sale)
-  const { amountMinor } = subject.price
+  const { amountMinor, currency } = subject.price
   await requireWithinCaps(query, { accountId: buyer.id, tokenId: actor.tokenId, amountMinor, currency })
   await makeSale(query, sale, 'pending')
   await insertOrder(query, order, { actor, buyer, subject, paid: false, minutes: null, ip })

@@ -232,6 +232,7 @@ async function spentThousandths(
   const whose = tokenId === null ? sql`account_id = ${accountId}` : sql`token_id = ${tokenId}`
   const placed = tokenId === null ? sql`buyer_id = ${accountId}` : sql`token_id = ${tokenId}`
   const training = tokenId === null ? sql`owner_id = ${accountId}` : sql`token_id = ${tokenId}`
+  const trained = tokenId === null ? sql`owner_id = ${accountId}` : sql`training_charges.token_id = ${tokenId}`
   const cost = sql`(calls - trial_calls)::numeric * price_minor`
   const counted =
     tokenId === null
@@ -247,7 +248,7 @@ async function spentThousandths(
         where ${whose} and state in ('waiting', 'leased') and ${isOf})
       + (select coalesce(sum(paid_minor), 0) * 1000 from training_charges
         join training_runs on training_runs.id = training_charges.run_id
-        where ${training} and currency = ${currency} and training_charges.created_at >= ${since})
+        where ${trained} and currency = ${currency} and training_charges.created_at >= ${since})
       + (select coalesce(sum(held_minor), 0) * 1000 from training_runs
         where ${training} and cover_currency = ${currency} and held_minor > 0)
       + (select coalesce(sum(total_minor), 0) * 1000 from orders

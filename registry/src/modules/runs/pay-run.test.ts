@@ -203,6 +203,27 @@ describeOnEngines('what training costs, on $kind', ({ open }) => {
     await cancelRun(training.services, { actor, runId: id, ip: null })
   })
 
+  it('of a resumed run counts towards the caps of the token that resumes it, and not of the one that started it', async () => {
+    const actor = await user(10_000)
+    const [starter, resumer] = [await createTokenActor(database, actor), await createTokenActor(database, actor)]
+    for (const token_id of [starter.tokenId, resumer.tokenId])
+      await database.query
+        .insertInto('spend_caps')
+        .values({ account_id: actor.accountId, token_id, period: 'total', amount_minor: 150, set_by: actor.accountId })
+        .execute()
+    const { id } = await submit(starter, 100)
+    await (await mustTakeTurn(training, price)).end({ state: 'budget_exceeded' }, 100)
+    const resumed = { actor: resumer, runId: id, ip: null }
+    expect(await codeOf(topUpRun(training.services, { ...resumed, budgetMinor: 251 }))).toBe('spend_cap_exceeded')
+    await topUpRun(training.services, { ...resumed, budgetMinor: 250 })
+    expect(await codeOf(submit(starter, 51)), 'what was charged stays with who spent it').toBe('spend_cap_exceeded')
+    expect(await codeOf(submit(resumer, 1))).toBe('spend_cap_exceeded')
+    await (await mustTakeTurn(training, price)).end(failed, 90)
+    expect(await codeOf(submit(resumer, 61))).toBe('spend_cap_exceeded')
+    const other = await submit(resumer, 60)
+    await cancelRun(training.services, { actor, runId: other.id, ip: null })
+  })
+
   it('budgets asked for at the same moment hold a balance once', async () => {
     const actor = await user(250)
     const codes = await Promise.all(Array.from({ length: 6 }, () => codeOf(submit(actor, 100))))

@@ -107,7 +107,8 @@ export async function chargeRun(
     .insertInto('training_charges')
     .values({
       ...{ run_id: run.id, resumption: run.resumptions, amount_minor: amount, currency: held ?? currency },
-      ...{ free_minor: free, paid_minor: paid, paid_to: operator, price_milliseconds: run.price_milliseconds },
+      ...{ free_minor: free, paid_minor: paid, paid_to: operator, token_id: run.token_id },
+      price_milliseconds: run.price_milliseconds,
     })
     .execute()
   return uncovered

@@ -181,7 +181,7 @@ export async function resumeRun(
   query: Transaction<Schema>,
   { queue }: Pick<RunContext, 'queue'>,
   runId: string,
-  { budgetMinor }: { budgetMinor: number },
+  { budgetMinor, tokenId }: { budgetMinor: number; tokenId: string | null },
 ): Promise<RunRow> {
   const run = await lockJobAndRun(query, queue, runId)
   if (run.state !== 'budget_exceeded') throw stateConflict(run, 'resumed')
@@ -198,6 +198,8 @@ export async function resumeRun(
     resumptions: run.resumptions + 1,
     idle_attempts: 0,
     budget_minor: budgetMinor,
+    // Whose caps the budget is reserved within.
+    token_id: tokenId,
     budget_warned_at: null,
     ended_at: null,
     error: null,

@@ -42,13 +42,13 @@ export async function topUpRun(
 ): Promise<Run> {
   const { database, config } = services
   const scope = 'training:start'
-  const { accountId } = requireActor(actor, scope)
+  const { accountId, tokenId } = requireActor(actor, scope)
   await limitRate(database, `start-run:${accountId}`, { limit: config.training.startsPerMinute, windowSeconds: 60 })
   await requireOwnRun(database.query, actor, runId, scope)
   await services.openJobs.requireRoom('train', accountId)
   const { queue } = services
   const run = await database.transaction(async (query) => {
-    await resumeRun(query, { queue }, runId, { budgetMinor })
+    await resumeRun(query, { queue }, runId, { budgetMinor, tokenId })
     const changed = await requireOwnRun(query, actor, runId, scope)
     const price = await trainingPrice(query)
     if (price > 0) await coverRun(services, query, changed.run, price)

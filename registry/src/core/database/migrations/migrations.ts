@@ -27,6 +27,7 @@ import { starMean } from './0026-star-mean.ts'
 import { measuredSpeed } from './0027-measured-speed.ts'
 import { secondFactor } from './0028-second-factor.ts'
 import { trainingPayments } from './0029-training-payments.ts'
+import { chargedTokens } from './0030-charged-tokens.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -60,4 +61,5 @@ export const migrations: readonly Migration[] = [
   measuredSpeed,
   secondFactor,
   trainingPayments,
+  chargedTokens,
 ]

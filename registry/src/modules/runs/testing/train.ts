@@ -81,7 +81,7 @@ export async function cancel({ services }: Training, id: string): Promise<RunRow
 
 export async function resume({ services }: Training, id: string, budgetMinor: number): Promise<RunRow> {
   const context = runContext(services)
-  return services.database.transaction((query) => resumeRun(query, context, id, { budgetMinor }))
+  return services.database.transaction((query) => resumeRun(query, context, id, { budgetMinor, tokenId: null }))
 }
 
 /** As if the run's worker had been silent for two minutes. */
