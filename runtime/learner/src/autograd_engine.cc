@@ -193,7 +193,8 @@ class AutogradEngine final : public Engine {
     for (const ObservationLeaf& leaf : policy_.observation) {
       const Tensor columns = raw.narrow(1, leaf.offset, leaf.size);
       if (leaf.kind == ObservationKind::kBox) {
-        parts.push_back(policy_.normalize_observation ? Standardize(leaf, columns, weights) : columns);
+        const Tensor numbers = policy_.normalize_observation ? Standardize(leaf, columns, weights) : columns;
+        parts.push_back(leaf.image_index < 0 ? numbers : Convolve(leaf, network, numbers, weights));
       } else if (leaf.kind == ObservationKind::kCategorical) {
         for (int64_t i = 0; i < leaf.size; ++i) {
           parts.push_back(at::one_hot(columns.select(1, i).to(at::kLong), leaf.counts[i]).to(options_));
@@ -203,6 +204,24 @@ class AutogradEngine final : public Engine {
       }
     }
     return parts.size() == 1 ? parts[0] : at::cat(parts, 1);
+  }
+
+  /// A leaf's convolutions, flattened position by position.
+  static Tensor Convolve(const ObservationLeaf& leaf, const Network& network, const Tensor& numbers,
+                         const Tensor& weights) {
+    const Convolution& first = leaf.convolutions[0];
+    Tensor before, x = numbers.reshape({numbers.size(0), first.in_channels, first.in_height, first.in_width});
+    for (size_t i = 0; i < leaf.convolutions.size(); ++i) {
+      const Convolution& shape = leaf.convolutions[i];
+      const ConvolutionWeights& place = network.images[leaf.image_index][i];
+      const Tensor weight = View(weights, place.weight, {shape.out_channels, shape.in_channels, shape.kernel, shape.kernel});
+      Tensor sum = at::conv2d(i == 0 ? x : x.relu(), weight, View(weights, place.bias, {shape.out_channels}), shape.stride,
+                              shape.padding);
+      if (shape.residual) sum = sum + before;
+      before = x;
+      x = sum;
+    }
+    return x.relu().permute({0, 2, 3, 1}).flatten(1);
   }
 
   Tensor Standardize(const ObservationLeaf& leaf, const Tensor& columns, const Tensor& weights) const {

@@ -61,7 +61,20 @@ std::vector<Value> ReadNumbers(const Napi::Object& object, const char* name) {
   return values;
 }
 
-void ReadObservationLeaves(const Napi::Array& leaves, Policy& policy) {
+std::vector<Convolution> ReadConvolutions(const Napi::Array& layers) {
+  std::vector<Convolution> convolutions;
+  for (uint32_t i = 0; i < layers.Length(); ++i) {
+    const auto object = layers.Get(i).As<Napi::Object>();
+    const auto from = object.Get("from").As<Napi::Object>(), to = object.Get("to").As<Napi::Object>();
+    convolutions.push_back({ReadInteger(from, "channels"), ReadInteger(from, "height"), ReadInteger(from, "width"),
+                            ReadInteger(to, "channels"), ReadInteger(to, "height"), ReadInteger(to, "width"),
+                            ReadInteger(object, "kernel"), ReadInteger(object, "stride"),
+                            ReadInteger(object, "padding"), ReadBoolean(object, "residual")});
+  }
+  return convolutions;
+}
+
+void ReadObservationLeaves(const Napi::Array& leaves, const Napi::Array& convolutions, Policy& policy) {
   for (uint32_t i = 0; i < leaves.Length(); ++i) {
     const auto object = leaves.Get(i).As<Napi::Object>();
     const std::string kind = ReadString(object, "kind");
@@ -75,10 +88,18 @@ void ReadObservationLeaves(const Napi::Array& leaves, Policy& policy) {
     leaf.feature_offset = policy.feature_size;
     leaf.statistics_offset = policy.statistics_size;
     leaf.text_index = -1;
+    leaf.image_index = -1;
+    leaf.convolutions = ReadConvolutions(convolutions.Get(i).As<Napi::Array>());
     switch (leaf.kind) {
       case ObservationKind::kBox:
         leaf.feature_size = leaf.size;
         policy.statistics_size += leaf.size;
+        if (leaf.convolutions.empty()) break;
+        leaf.image_index = policy.images++;
+        leaf.pixel_offset = policy.pixel_size;
+        policy.pixel_size += leaf.size;
+        leaf.feature_size = leaf.convolutions.back().out_channels * leaf.convolutions.back().out_pixels();
+        Require(leaf.convolutions[0].in_channels * leaf.convolutions[0].in_pixels() == leaf.size, "image size");
         break;
       case ObservationKind::kText:
         leaf.feature_size = policy.embedding;
@@ -153,9 +174,16 @@ Network FindNetwork(const Policy& policy, const std::string& name, const Napi::A
   };
   Network network;
   for (uint32_t i = 0; i < leaves.Length(); ++i) {
-    if (policy.observation[i].kind != ObservationKind::kText) continue;
     const std::string leaf = ReadString(leaves.Get(i).As<Napi::Object>(), "name");
-    network.embeddings.push_back(find(name + ".embedding." + leaf)->offset);
+    if (policy.observation[i].kind == ObservationKind::kText) {
+      network.embeddings.push_back(find(name + ".embedding." + leaf)->offset);
+    }
+    if (policy.observation[i].image_index < 0) continue;
+    network.images.emplace_back();
+    for (size_t layer = 0; layer < policy.observation[i].convolutions.size(); ++layer) {
+      const std::string key = name + ".image." + leaf + "." + std::to_string(layer);
+      network.images.back().push_back({find(key + ".weight")->offset, find(key + ".bias")->offset});
+    }
   }
   for (size_t i = 0; i <= hidden; ++i) {
     const std::string layer = name + "." + (i < hidden ? std::to_string(i) : "out");
@@ -173,7 +201,7 @@ Policy ReadPolicy(const Napi::Object& spec, const Napi::Object& layout) {
   policy.normalize_observation = ReadBoolean(spec, "normalizeObservation");
   policy.embedding = ReadInteger(spec, "embedding");
   const Napi::Array observation = ReadArray(spec, "observation");
-  ReadObservationLeaves(observation, policy);
+  ReadObservationLeaves(observation, ReadArray(layout, "convolutions"), policy);
   ReadActionLeaves(ReadArray(spec, "action"), policy);
   ReadParameters(layout, policy);
   const size_t hidden = ReadArray(spec, "hidden").Length();

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "action_scorer.h"
+#include "convolution_pass.h"
 #include "engine.h"
 #include "matrix_kernels.h"
 #include "network_pass.h"
@@ -28,11 +29,17 @@ int64_t Tiles(int64_t rows) { return (rows + kTileRows - 1) / kTileRows; }
 
 /// What one thread needs to take a tile through both networks.
 struct Workspace {
-  Workspace(const Policy& policy, const NetworkPass& actor, const NetworkPass& critic)
-      : actor(actor.MakeMemory()), critic(critic.MakeMemory()), scorer(policy) {}
+  Workspace(const Policy& policy, const NetworkPass& actor, const NetworkPass& critic, const ConvolutionPass& images)
+      : actor(actor.MakeMemory()),
+        critic(critic.MakeMemory()),
+        pixels(kTileRows * policy.pixel_size + kLanes),
+        images(images.MakeMemory()),
+        scorer(policy) {}
 
   TileMemory actor;
   TileMemory critic;
+  std::vector<float> pixels;  // [kTileRows, policy.pixel_size], and slack
+  ImageMemory images;         // of the network in hand
   ActionScorer scorer;
 };
 
@@ -45,10 +52,14 @@ class FusedEngine final : public Engine {
         encoder_(policy, state.weights),
         actor_(policy, policy.actor),
         critic_(policy, policy.critic),
+        actor_images_(policy, policy.actor),
+        critic_images_(policy, policy.critic),
         gradient_(policy.trainable_size, 0.0f) {
-    for (int i = 0; i < pool_.threads(); ++i) workspaces_.emplace_back(policy, actor_, critic_);
-    critic_start_ = actor_.gradient_size();
-    log_std_start_ = critic_start_ + critic_.gradient_size();
+    for (int i = 0; i < pool_.threads(); ++i) workspaces_.emplace_back(policy, actor_, critic_, actor_images_);
+    actor_images_start_ = actor_.gradient_size();
+    critic_start_ = actor_images_start_ + actor_images_.gradient_size();
+    critic_images_start_ = critic_start_ + critic_.gradient_size();
+    log_std_start_ = critic_images_start_ + critic_images_.gradient_size();
     chunk_size_ = Padded(log_std_start_ + policy.gaussian_size);
   }
 
@@ -62,15 +73,14 @@ class FusedEngine final : public Engine {
       const int64_t rows = std::min(kTileRows, count - first);
       Workspace& memory = workspaces_[thread];
       const auto row = [&](int64_t i) { return observations + (first + i) * policy_.observation_size; };
-      const float* features = EncodeActor(memory, rows, row);
+      EncodeShared(memory, rows, row);
       if (distribution != nullptr) {
-        const float* output = actor_.Forward(features, rows, memory.actor);
+        const float* output = actor_.Forward(EncodeActor(memory, rows, row), rows, memory.actor);
         for (int64_t i = 0; i < rows; ++i) {
           WriteDistribution(output + i * actor_.output_stride(), distribution + (first + i) * policy_.distribution_size);
         }
       }
-      features = EncodeCritic(memory, rows, row);
-      const float* output = critic_.Forward(features, rows, memory.critic);
+      const float* output = critic_.Forward(EncodeCritic(memory, rows, row), rows, memory.critic);
       for (int64_t i = 0; i < rows; ++i) values[first + i] = output[i * critic_.output_stride()];
     });
   }
@@ -85,6 +95,7 @@ class FusedEngine final : public Engine {
       const int64_t rows = std::min(kTileRows, batch_->size - first);
       Workspace& memory = workspaces_[thread];
       const auto row = [&](int64_t i) { return &batch_->observations[(first + i) * policy_.observation_size]; };
+      EncodeShared(memory, rows, row);
       const float* output = actor_.Forward(EncodeActor(memory, rows, row), rows, memory.actor);
       for (int64_t i = 0; i < rows; ++i) {
         const float* action = &batch_->actions[(first + i) * policy_.action_size];
@@ -157,32 +168,48 @@ class FusedEngine final : public Engine {
     if (packed_) return;
     actor_.Pack(state_.weights.data());
     critic_.Pack(state_.weights.data());
+    actor_images_.Pack(state_.weights.data());
+    critic_images_.Pack(state_.weights.data());
     encoder_.Prepare();
     packed_ = true;
   }
 
-  /// Features of `rows` samples for the actor; row(i) is the i-th raw observation.
+  /// What both networks see of `rows` samples; row(i) is the i-th raw observation. Comes before EncodeNetwork.
+  template <typename Row>
+  void EncodeShared(Workspace& memory, int64_t rows, Row row) const {
+    for (int64_t i = 0; i < rows; ++i) {
+      encoder_.Encode(row(i), memory.actor.features.data() + i * actor_.feature_stride(),
+                      memory.pixels.data() + i * policy_.pixel_size);
+    }
+  }
+
+  /// Adds what a network sees by weights of its own; gives its feature rows.
   template <typename Row>
   const float* EncodeActor(Workspace& memory, int64_t rows, Row row) const {
-    const int64_t stride = actor_.feature_stride();
     float* features = memory.actor.features.data();
-    for (int64_t i = 0; i < rows; ++i) encoder_.Encode(row(i), features + i * stride);
-    for (int64_t i = 0; i < rows && policy_.text_leaves > 0; ++i) {
-      encoder_.EncodeText(policy_.actor, row(i), features + i * stride);
-    }
+    EncodeOwn(policy_.actor, actor_images_, memory, rows, row, features);
     return features;
   }
 
-  /// After EncodeActor: without text both networks see the same features.
+  /// Without text and images both networks see the same features.
   template <typename Row>
   const float* EncodeCritic(Workspace& memory, int64_t rows, Row row) const {
     const float* shared = memory.actor.features.data();
-    if (policy_.text_leaves == 0) return shared;
-    const int64_t stride = critic_.feature_stride();
+    if (policy_.text_leaves + policy_.images == 0) return shared;
     float* features = memory.critic.features.data();
-    std::copy_n(shared, rows * stride, features);
-    for (int64_t i = 0; i < rows; ++i) encoder_.EncodeText(policy_.critic, row(i), features + i * stride);
+    std::copy_n(shared, rows * critic_.feature_stride(), features);
+    EncodeOwn(policy_.critic, critic_images_, memory, rows, row, features);
     return features;
+  }
+
+  template <typename Row>
+  void EncodeOwn(const Network& network, const ConvolutionPass& images, Workspace& memory, int64_t rows, Row row,
+                 float* features) const {
+    const int64_t stride = actor_.feature_stride();
+    for (int64_t i = 0; i < rows && policy_.text_leaves > 0; ++i) {
+      encoder_.EncodeText(network, row(i), features + i * stride);
+    }
+    images.Forward(memory.pixels.data(), rows, memory.images, features, stride);
   }
 
   void WriteDistribution(const float* output, float* distribution) const {
@@ -201,19 +228,25 @@ class FusedEngine final : public Engine {
       return &batch_->observations[minibatch.rows[first + i] * policy_.observation_size];
     };
     Prefetch(minibatch.rows + first, rows);
+    EncodeShared(memory, rows, row);
     const float* features = EncodeActor(memory, rows, row);
     const float* output = actor_.Forward(features, rows, memory.actor);
     AddActorLoss(policy_, minibatch, {first, rows, output, actor_.output_stride(), memory.actor.gradient.data()},
                  policy_.log_std < 0 ? nullptr : &state_.weights[policy_.log_std], memory.scorer,
                  gradient + log_std_start_, loss);
-    KeepTextGradient(actor_.Backward(features, rows, memory.actor, gradient), actor_.feature_stride(), first, rows, 0);
+    const float* feature_gradient = actor_.Backward(features, rows, memory.actor, gradient);
+    KeepTextGradient(feature_gradient, actor_.feature_stride(), first, rows, 0);
+    actor_images_.Backward(memory.pixels.data(), rows, memory.images, feature_gradient, actor_.feature_stride(),
+                           gradient + actor_images_start_);
 
     if (!minibatch.settings.critic) return;
     features = EncodeCritic(memory, rows, row);
     output = critic_.Forward(features, rows, memory.critic);
     AddCriticLoss(minibatch, {first, rows, output, critic_.output_stride(), memory.critic.gradient.data()}, loss);
-    KeepTextGradient(critic_.Backward(features, rows, memory.critic, gradient + critic_start_), critic_.feature_stride(),
-                     first, rows, minibatch.count);
+    feature_gradient = critic_.Backward(features, rows, memory.critic, gradient + critic_start_);
+    KeepTextGradient(feature_gradient, critic_.feature_stride(), first, rows, minibatch.count);
+    critic_images_.Backward(memory.pixels.data(), rows, memory.images, feature_gradient, critic_.feature_stride(),
+                            gradient + critic_images_start_);
   }
 
   /// Shuffled samples lie all over the batch; asked for together, their cache misses overlap.
@@ -229,7 +262,7 @@ class FusedEngine final : public Engine {
 
   /// Sets aside what the embeddings' gradient is made of; `first_row` separates the two networks.
   void KeepTextGradient(const float* feature_gradient, int64_t stride, int64_t first, int64_t rows, int64_t first_row) {
-    if (feature_gradient == nullptr) return;
+    if (policy_.text_leaves == 0) return;
     for (int64_t i = 0; i < rows; ++i) {
       float* to = &text_gradient_[(first_row + first + i) * policy_.text_leaves * policy_.embedding];
       for (const ObservationLeaf& leaf : policy_.observation) {
@@ -248,6 +281,8 @@ class FusedEngine final : public Engine {
     });
     actor_.Unpack(sum_.data(), gradient_.data());
     critic_.Unpack(&sum_[critic_start_], gradient_.data());
+    actor_images_.Unpack(sum_.data() + actor_images_start_, gradient_.data());
+    critic_images_.Unpack(sum_.data() + critic_images_start_, gradient_.data());
     if (policy_.log_std >= 0) std::copy_n(&sum_[log_std_start_], policy_.gaussian_size, &gradient_[policy_.log_std]);
   }
 
@@ -271,10 +306,14 @@ class FusedEngine final : public Engine {
   ObservationEncoder encoder_;
   NetworkPass actor_;
   NetworkPass critic_;
+  ConvolutionPass actor_images_;
+  ConvolutionPass critic_images_;
   bool packed_ = false;
   std::vector<Workspace> workspaces_;
   const Batch* batch_ = nullptr;
-  int64_t critic_start_ = 0;   // offsets in a chunk's gradient
+  int64_t actor_images_start_ = 0;  // offsets in a chunk's gradient
+  int64_t critic_start_ = 0;
+  int64_t critic_images_start_ = 0;
   int64_t log_std_start_ = 0;
   int64_t chunk_size_ = 0;
   std::vector<float> chunk_gradients_;

@@ -61,7 +61,9 @@ void InitializeWeights(const Policy& policy, uint64_t seed, TrainingState& state
       case Initializer::kOnes: weight.fill_(1.0); break;
       case Initializer::kNormal: weight.copy_(at::randn(parameter.shape, random, at::kFloat)); break;
       case Initializer::kOrthogonal:
-        weight.copy_(Orthogonal(parameter.shape[0], parameter.shape[1], random) * parameter.gain);
+        // A convolution's filters are the rows.
+        weight.copy_((Orthogonal(parameter.shape[0], parameter.size / parameter.shape[0], random) * parameter.gain)
+                         .reshape(parameter.shape));
         break;
     }
   }

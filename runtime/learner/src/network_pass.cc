@@ -8,7 +8,7 @@
 namespace agentgym {
 
 NetworkPass::NetworkPass(const Policy& policy, const Network& network)
-    : relu_(policy.relu), needs_feature_gradient_(policy.text_leaves > 0) {
+    : relu_(policy.relu), needs_feature_gradient_(policy.text_leaves + policy.images > 0) {
   for (size_t i = 0; i < network.layers.size(); ++i) {
     PackedLayer packed;
     packed.layer = network.layers[i];

@@ -38,7 +38,7 @@ class NetworkPass {
   float* Forward(const float* features, int64_t rows, TileMemory& memory) const;
 
   /// From d loss / d output in `memory.gradient`, rows `output_stride()` apart, with zeros in the padding; adds to
-  /// `gradient`. Returns d loss / d features where the policy has text, else null.
+  /// `gradient`. Returns d loss / d features where the policy has text or images, else null.
   const float* Backward(const float* features, int64_t rows, TileMemory& memory, float* gradient) const;
 
   /// From the kernels' layout to the flat gradient's.

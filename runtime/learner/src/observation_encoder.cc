@@ -33,24 +33,47 @@ void ObservationEncoder::Prepare() {
   }
 }
 
-void ObservationEncoder::Encode(const float* observation, float* features) const {
+void ObservationEncoder::Encode(const float* observation, float* features, float* pixels) const {
   for (const ObservationLeaf& leaf : policy_.observation) {
     const float* from = observation + leaf.offset;
     float* to = features + leaf.feature_offset;
-    if (leaf.kind == ObservationKind::kBox && policy_.normalize_observation) {
-      const float* mean = &weights_[policy_.normalizer_mean + leaf.statistics_offset];
-      const float* inverse = &inverse_deviation_[leaf.statistics_offset];
-      for (int64_t i = 0; i < leaf.size; ++i) {
-        to[i] = std::clamp((from[i] - mean[i]) * inverse[i], -kNormalizerClip, kNormalizerClip);
-      }
+    if (leaf.image_index >= 0) {
+      EncodeImage(leaf, from, pixels + leaf.pixel_offset);
     } else if (leaf.kind == ObservationKind::kBox) {
-      std::copy_n(from, leaf.size, to);
+      EncodeBox(leaf, from, to);
     } else if (leaf.kind == ObservationKind::kCategorical) {
       std::fill_n(to, leaf.feature_size, 0.0f);
       for (int64_t i = 0; i < leaf.size; ++i) {
         to[static_cast<int64_t>(from[i])] = 1.0f;
         to += leaf.counts[i];
       }
+    }
+  }
+}
+
+void ObservationEncoder::EncodeBox(const ObservationLeaf& leaf, const float* from, float* to) const {
+  if (!policy_.normalize_observation) {
+    std::copy_n(from, leaf.size, to);
+    return;
+  }
+  const float* mean = &weights_[policy_.normalizer_mean + leaf.statistics_offset];
+  const float* inverse = &inverse_deviation_[leaf.statistics_offset];
+  for (int64_t i = 0; i < leaf.size; ++i) {
+    to[i] = std::clamp((from[i] - mean[i]) * inverse[i], -kNormalizerClip, kNormalizerClip);
+  }
+}
+
+/// From channel by channel to position by position: then a patch is a few runs of neighbouring numbers.
+void ObservationEncoder::EncodeImage(const ObservationLeaf& leaf, const float* from, float* to) const {
+  const int64_t channels = leaf.convolutions[0].in_channels, pixels = leaf.convolutions[0].in_pixels();
+  const float* mean = policy_.normalize_observation ? &weights_[policy_.normalizer_mean + leaf.statistics_offset] : nullptr;
+  const float* inverse = &inverse_deviation_[leaf.statistics_offset];
+  for (int64_t channel = 0; channel < channels; ++channel) {
+    for (int64_t i = 0; i < pixels; ++i) {
+      const int64_t at = channel * pixels + i;
+      float value = from[at];
+      if (mean != nullptr) value = std::clamp((value - mean[at]) * inverse[at], -kNormalizerClip, kNormalizerClip);
+      to[i * channels + channel] = value;
     }
   }
 }

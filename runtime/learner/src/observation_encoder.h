@@ -16,8 +16,9 @@ class ObservationEncoder {
   /// To be called whenever the normaliser's statistics changed.
   void Prepare();
 
-  /// Writes boxes (standardised where the policy says so) and one-hot categories; leaves columns of text alone.
-  void Encode(const float* observation, float* features) const;
+  /// Writes boxes (standardised where the policy says so) and one-hot categories; leaves columns of text and images
+  /// alone. Images go to `pixels` [policy.pixel_size], position by position.
+  void Encode(const float* observation, float* features, float* pixels) const;
 
   /// Writes the mean embedding of each text's tokens, zeros for an empty one. Each network has tables of its own.
   void EncodeText(const Network& network, const float* observation, float* features) const;
@@ -29,6 +30,9 @@ class ObservationEncoder {
                        float* gradient) const;
 
  private:
+  void EncodeBox(const ObservationLeaf& leaf, const float* from, float* to) const;
+  void EncodeImage(const ObservationLeaf& leaf, const float* from, float* to) const;
+
   const Policy& policy_;
   const std::vector<float>& weights_;
   std::vector<float> inverse_deviation_;

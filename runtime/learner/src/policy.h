@@ -11,6 +11,18 @@ namespace agentgym {
 
 enum class ObservationKind { kBox, kCategorical, kText };
 
+/// One convolution over an image; see runtime/src/policy/convolution.ts.
+struct Convolution {
+  int64_t in_channels, in_height, in_width;
+  int64_t out_channels, out_height, out_width;
+  int64_t kernel, stride, padding;
+  bool residual;  // adds the tensor that the convolution before it read
+
+  int64_t in_pixels() const { return in_height * in_width; }
+  int64_t out_pixels() const { return out_height * out_width; }
+  int64_t patch() const { return kernel * kernel * in_channels; }
+};
+
 struct ObservationLeaf {
   ObservationKind kind;
   int64_t offset;             // first column of the raw observation row
@@ -20,6 +32,9 @@ struct ObservationLeaf {
   int64_t feature_size;
   int64_t statistics_offset;  // box: first element of normalizer.mean
   int64_t text_index;         // text: position among the text leaves, else -1
+  int64_t image_index;        // position among the leaves with convolutions, else -1
+  int64_t pixel_offset;       // of those: first column of the pixel row
+  std::vector<Convolution> convolutions;
 };
 
 struct ActionLeaf {
@@ -41,9 +56,15 @@ struct Layer {
   int64_t bias;               // [out]
 };
 
+struct ConvolutionWeights {
+  int64_t weight;             // [out, in, kernel, kernel]
+  int64_t bias;               // [out]
+};
+
 struct Network {
   std::vector<Layer> layers;        // hidden layers, then the output layer
   std::vector<int64_t> embeddings;  // one table [vocabulary, embedding] a text leaf
+  std::vector<std::vector<ConvolutionWeights>> images;  // one list a leaf with convolutions
 };
 
 enum class Initializer { kOrthogonal, kZeros, kOnes, kNormal };
@@ -70,6 +91,8 @@ struct Policy {
   int64_t feature_size = 0;
   int64_t statistics_size = 0;
   int64_t text_leaves = 0;
+  int64_t images = 0;
+  int64_t pixel_size = 0;     // numbers of all images together
   int64_t action_size = 0;
   int64_t distribution_size = 0;
   int64_t mask_size = 0;

@@ -30,7 +30,7 @@ const schema = `
     string op_type = 4;
     repeated AttributeProto attribute = 5;
   }
-  message AttributeProto { string name = 1; int64 i = 3; int32 type = 20; }
+  message AttributeProto { string name = 1; int64 i = 3; repeated int64 ints = 8; int32 type = 20; }
   message TensorProto {
     repeated int64 dims = 1;
     int32 data_type = 2;
@@ -54,14 +54,20 @@ const ModelProto = protobuf.parse(schema, { keepCase: true }).root.lookupType('o
 export const FLOAT = 1
 export const INT64 = 7
 
-/** Value of AttributeProto.AttributeType for an integer, the only attributes that our nodes have. */
+/** Values of AttributeProto.AttributeType for an integer and for a list of them, the only attributes that our nodes have. */
 const INT_ATTRIBUTE = 2
+const INTS_ATTRIBUTE = 7
 
 /** Opset 17 and IR 8 are old enough for every runtime in use, and have every operator that we need. */
 const IR_VERSION = 8
 const OPSET = 17
 
-export type OnnxNode = { op: string; inputs: string[]; outputs: string[]; attributes?: Record<string, number> }
+export type OnnxNode = {
+  op: string
+  inputs: string[]
+  outputs: string[]
+  attributes?: Record<string, number | number[]>
+}
 export type OnnxTensor = { name: string; dims: number[] } & (
   | { type: typeof FLOAT; data: Float32Array }
   | { type: typeof INT64; data: BigInt64Array }
@@ -91,7 +97,11 @@ export function encodeModel(graph: OnnxGraph): Uint8Array {
         // Names are what profilers and error messages show.
         name: outputs[0],
         op_type: op,
-        attribute: Object.entries(attributes ?? {}).map(([name, i]) => ({ name, i, type: INT_ATTRIBUTE })),
+        attribute: Object.entries(attributes ?? {}).map(([name, value]) =>
+          typeof value === 'number'
+            ? { name, i: value, type: INT_ATTRIBUTE }
+            : { name, ints: value, type: INTS_ATTRIBUTE },
+        ),
       })),
       initializer: graph.initializers.map(({ name, dims, type, data }) => ({
         name,

@@ -1,4 +1,5 @@
 import type { ObservationLeaf, PolicySpec } from '@agentgym/contract'
+import { type ConvolutionLayer, convolutionLayers, imageFeatures } from './convolution.ts'
 
 /** One array in the flat float32 weight buffer. */
 export type Parameter = {
@@ -23,17 +24,24 @@ export const NORMALIZER_CLIP = 10
 export type ParameterLayout = {
   /** In order of their offsets; all trainable ones come first. */
   parameters: Parameter[]
+  /** One entry a leaf: the convolutions that it goes through, empty for most. */
+  convolutions: ConvolutionLayer[][]
   trainableSize: number
   totalSize: number
 }
 
-/** Width of the network's input: box columns, one-hot columns, embeddings, in the order of the leaves. */
+/** Columns of the dense layers' input that come from a leaf. */
+export function leafFeatures(spec: PolicySpec, leaf: ObservationLeaf): number {
+  const layers = convolutionLayers(spec, leaf)
+  if (layers.length > 0) return imageFeatures(layers)
+  if (leaf.kind === 'box') return leaf.size
+  if (leaf.kind === 'text') return spec.embedding
+  return leaf.counts.reduce((a, b) => a + b, 0)
+}
+
+/** Width of the dense layers' input: numbers, one-hot columns, embeddings, images, in the order of the leaves. */
 function featureSize(spec: PolicySpec): number {
-  return spec.observation.reduce((sum, leaf) => {
-    if (leaf.kind === 'box') return sum + leaf.size
-    if (leaf.kind === 'text') return sum + spec.embedding
-    return sum + leaf.counts.reduce((a, b) => a + b, 0)
-  }, 0)
+  return spec.observation.reduce((sum, leaf) => sum + leafFeatures(spec, leaf), 0)
 }
 
 /** Columns of the distribution row: logits of every categorical leaf, means of every box leaf. */
@@ -56,11 +64,13 @@ function normalizedSize(spec: PolicySpec): number {
 
 /**
  * The order of everything in the flat weight buffer; the learner and the ONNX graph both read it from here.
- * Weights are [out, in], applied as x · Wᵀ + b. Initialisation is CleanRL's: orthogonal, gain √2 in hidden layers (5/3
+ * Weights are [out, in], applied as x · Wᵀ + b; those of a convolution [out, in, height, width]. An image's columns of the
+ * first dense layer go position by position, and within a position filter by filter. Initialisation is CleanRL's: orthogonal, gain √2 in hidden layers (5/3
  * would be tanh's own; CleanRL and SB3 use √2), 0.01 for the policy's last layer, 1 for the value's.
  */
 export function parameterLayout(spec: PolicySpec): ParameterLayout {
   const parameters: Parameter[] = []
+  const convolutions = spec.observation.map((leaf) => convolutionLayers(spec, leaf))
   let offset = 0
   const add = (name: string, shape: number[], init: Parameter['init'], trainable = true) => {
     const size = shape.reduce((a, b) => a * b, 1)
@@ -74,6 +84,13 @@ export function parameterLayout(spec: PolicySpec): ParameterLayout {
     for (const leaf of spec.observation) {
       if (leaf.kind === 'text') add(`${network}.embedding.${leaf.name}`, [leaf.counts[0], spec.embedding], 'normal')
     }
+    spec.observation.forEach((leaf, i) => {
+      convolutions[i].forEach(({ from, to, kernel }, layer) => {
+        const name = convolutionName(network, leaf, layer)
+        add(`${name}.weight`, [to.channels, from.channels, kernel, kernel], { orthogonal: Math.SQRT2 })
+        add(`${name}.bias`, [to.channels], 'zeros')
+      })
+    })
     let width = featureSize(spec)
     spec.hidden.forEach((units, layer) => {
       add(`${network}.${layer}.weight`, [units, width], { orthogonal: Math.SQRT2 })
@@ -92,7 +109,12 @@ export function parameterLayout(spec: PolicySpec): ParameterLayout {
   }
   // The critic works in units of the normalised return; value = scale * critic output is in the reward's own units.
   add('value.scale', [1], 'ones', false)
-  return { parameters, trainableSize, totalSize: offset }
+  return { parameters, convolutions, trainableSize, totalSize: offset }
+}
+
+/** What the parameters of a convolution are named after. */
+export function convolutionName(network: string, leaf: Pick<ObservationLeaf, 'name'>, layer: number): string {
+  return `${network}.image.${leaf.name}.${layer}`
 }
 
 /** A leaf, or several box leaves side by side, that enters the network as one. */
@@ -111,12 +133,13 @@ export function leafParts(spec: PolicySpec): ObservationPart[] {
   })
 }
 
-/** Neighbouring box leaves joined, so that a row of numbers only, however structured, needs no slicing in a rollout. */
+/** Neighbouring box leaves that are no images joined, so that a row of numbers only, however structured, needs no slicing in a rollout. */
 export function joinedParts(spec: PolicySpec): ObservationPart[] {
   const parts: ObservationPart[] = []
   for (const part of leafParts(spec)) {
     const last = parts.at(-1)
-    if (part.kind === 'box' && last?.kind === 'box') {
+    const plain = part.kind === 'box' && convolutionLayers(spec, part).length === 0
+    if (plain && last?.kind === 'box' && convolutionLayers(spec, last).length === 0) {
       last.size += part.size
       last.shape = [last.size]
     } else parts.push({ ...part })

@@ -1,9 +1,12 @@
 import type { PolicySpec } from '@agentgym/contract'
 import { actionOutputNames } from '@agentgym/contract/model'
+import { type ConvolutionLayer, convolutionLayers } from './convolution.ts'
 import { encodeModel, FLOAT, INT64, type OnnxGraph, type OnnxNode, type OnnxTensor } from './onnx-model.ts'
 import {
+  convolutionName,
   distributionSize,
   joinedParts,
+  leafFeatures,
   leafParts,
   NORMALIZER_CLIP,
   NORMALIZER_EPSILON,
@@ -118,11 +121,36 @@ class PolicyGraph {
     return this.#graph.node('Gemm', [x, `${layer}.weight`, `${layer}.bias`], output)
   }
 
-  /** What one part feeds into a network. All but text is the same for actor and critic, so it is computed once. */
+  /** What one part feeds into a network. Numbers and categories are the same for actor and critic, so computed once. */
   #features(network: Network, part: ObservationPart): string {
     if (part.kind === 'text') return this.#pooledEmbedding(network, part)
+    const convolutions = convolutionLayers(this.#spec, part)
+    if (convolutions.length > 0) return this.#image(network, part, convolutions)
     const build = () => (part.kind === 'box' ? this.#numbers(part) : this.#oneHot(part))
     return this.#shared.get(part.name) ?? remember(this.#shared, part.name, build())
+  }
+
+  /** Convolutions over a part's (standardised) pixels, flattened filter by filter. */
+  #image(network: Network, part: ObservationPart, layers: ConvolutionLayer[]): string {
+    const graph = this.#graph
+    const pixels = `/observation/${part.name}.pixels`
+    if (!this.#shared.has(part.name)) {
+      const shape = graph.integers(`/observation/${part.name}.shape`, [-1, ...part.shape])
+      remember(this.#shared, part.name, graph.node('Reshape', [this.#numbers(part), shape], pixels))
+    }
+    let x = pixels
+    let before = ''
+    layers.forEach(({ stride, padding, residual }, layer) => {
+      const name = convolutionName(network, part, layer)
+      const read = layer === 0 ? x : graph.node('Relu', [x], `/${convolutionName(network, part, layer - 1)}.active`)
+      const attributes = { strides: [stride, stride], pads: [padding, padding, padding, padding] }
+      let sum = graph.node('Conv', [read, `/${name}.weight`, `/${name}.bias`], `/${name}`, attributes)
+      if (residual) sum = graph.node('Add', [sum, before], `/${name}.unit`)
+      before = x
+      x = sum
+    })
+    const active = graph.node('Relu', [x], `/${network}/image/${part.name}.active`)
+    return graph.node('Flatten', [active], `/${network}/image/${part.name}.features`)
   }
 
   #numbers(part: ObservationPart): string {
@@ -204,7 +232,7 @@ class GraphBuilder {
     this.#outputs.push({ name, dims })
   }
 
-  node(op: string, inputs: string[], output: string, attributes: Record<string, number> = {}): string {
+  node(op: string, inputs: string[], output: string, attributes: OnnxNode['attributes'] = {}): string {
     this.#nodes.push({ op, inputs, outputs: [output], attributes })
     return output
   }
@@ -270,11 +298,19 @@ function graphWeights(spec: PolicySpec, parts: ObservationPart[], networks: Netw
   for (const network of networks) {
     for (const part of parts)
       if (part.kind === 'text') weights.push(embedding(find(`${network}.embedding.${part.name}`)))
+    for (const part of parts) {
+      convolutionLayers(spec, part).forEach((_, layer) => {
+        const name = convolutionName(network, part, layer)
+        weights.push(vector(find(`${name}.weight`)), vector(find(`${name}.bias`)))
+      })
+    }
+    let order = featureOrder(spec, parts)
     for (let layer = 0; layer < spec.hidden.length; layer++) {
-      weights.push(matrix(find(`${network}.${layer}.weight`)), vector(find(`${network}.${layer}.bias`)))
+      weights.push(matrix(find(`${network}.${layer}.weight`), order), vector(find(`${network}.${layer}.bias`)))
+      order = null
     }
     const map = network === 'actor' ? actionMap(spec) : valueMap(find('value.scale'))
-    weights.push(...lastLayer(find(`${network}.out.weight`), find(`${network}.out.bias`), map))
+    weights.push(...lastLayer(find(`${network}.out.weight`), find(`${network}.out.bias`), map, order))
   }
   return weights
 }
@@ -301,20 +337,38 @@ function vector(parameter: Parameter): GraphWeight {
   return { name: `/${parameter.name}`, dims: parameter.shape, data, fill }
 }
 
-function matrix(parameter: Parameter): GraphWeight {
+/**
+ * Columns of the flat buffer's first dense layers in the order of the graph's features: the graph flattens an image filter
+ * by filter, the buffer has it position by position. Null where both are one.
+ */
+function featureOrder(spec: PolicySpec, parts: ObservationPart[]): Int32Array | null {
+  const order: number[] = []
+  for (const part of parts) {
+    const first = order.length
+    const columns = leafFeatures(spec, part)
+    const last = convolutionLayers(spec, part).at(-1)?.to
+    const filters = last?.channels ?? 1
+    const positions = last === undefined ? columns : last.height * last.width
+    for (let i = 0; i < columns; i++) order.push(first + (i % positions) * filters + Math.floor(i / positions))
+  }
+  return order.every((column, i) => column === i) ? null : Int32Array.from(order)
+}
+
+/** [out, in] of the flat buffer as [in, out]; row i of it is the buffer's column `order[i]`. */
+function matrix(parameter: Parameter, order: Int32Array | null = null): GraphWeight {
   const [out, width] = parameter.shape
   const data = new Float32Array(parameter.size)
   const fill = (flat: Float32Array) => {
-    for (let row = 0; row < out; row++) {
-      for (let column = 0; column < width; column++)
-        data[column * out + row] = flat[parameter.offset + row * width + column]
+    for (let column = 0; column < width; column++) {
+      const from = parameter.offset + (order === null ? column : order[column])
+      for (let row = 0; row < out; row++) data[column * out + row] = flat[from + row * width]
     }
   }
   return { name: `/${parameter.name}`, dims: [width, out], data, fill }
 }
 
-function lastLayer(weight: Parameter, bias: Parameter, map: OutputMap): GraphWeight[] {
-  const plainWeight = matrix(weight)
+function lastLayer(weight: Parameter, bias: Parameter, map: OutputMap, order: Int32Array | null): GraphWeight[] {
+  const plainWeight = matrix(weight, order)
   const plainBias = vector(bias)
   const out = bias.size
   return [

@@ -1,5 +1,6 @@
 import { policySpecSchema, type SpaceDescription } from '@agentgym/contract'
 import { expect, test } from 'vitest'
+import { convolutionLayers } from './convolution.ts'
 import { buildPolicySpec, outputNames } from './policy-spec.ts'
 
 const network = { hidden: [64, 64], activation: 'tanh', embedding: 8, normalizeObservation: false } as const
@@ -94,5 +95,37 @@ test('names stay unique and apart from the outputs', () => {
     'a.b',
     'obs.a.b',
     'obs./actor.0',
+  ])
+})
+
+test('only boards and images of 7 × 7 and more go through convolutions', () => {
+  const none = (length: number) => Array.from({ length }, () => null)
+  const box = (shape: number[]): SpaceDescription => {
+    const size = shape.reduce((a, b) => a * b, 1)
+    return { type: 'box', shape, low: none(size), high: none(size) }
+  }
+  const convolution = { kind: 'small', filters: 16 } as const
+  const specOf = (shape: number[]) =>
+    buildPolicySpec(
+      { observation: box(shape), action: { type: 'discrete', n: 2, start: 0 } },
+      { ...network, hidden: [64], convolution },
+    )
+  for (const shape of [[5], [4, 36], [3, 5, 5], [3, 6, 20], [2, 2, 8, 8]]) {
+    expect(specOf(shape)).not.toHaveProperty('convolution')
+  }
+  expect(policySpecSchema.parse(specOf([3, 7, 7]))).toMatchObject({ convolution })
+  const sizes = (shape: number[]) =>
+    convolutionLayers(specOf(shape), specOf(shape).observation[0]).map(({ to, stride }) => [
+      to.channels,
+      to.height,
+      to.width,
+      stride,
+    ])
+  expect(sizes([4, 10, 10])).toEqual([[16, 8, 8, 1]])
+  expect(sizes([3, 84, 84])).toEqual([
+    [16, 42, 42, 2],
+    [32, 21, 21, 2],
+    [64, 11, 11, 2],
+    [64, 9, 9, 1],
   ])
 })

@@ -1,10 +1,14 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type ActionLeaf, AgentGymError, type PolicySpec } from '@agentgym/contract'
+import { type ActionLeaf, AgentGymError, type PolicySpec, type TrainingPlan } from '@agentgym/contract'
 import { actionOutputNames } from '@agentgym/contract/model'
 import { actionLeaves, observationLeaves } from '@agentgym/scenario/engine'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
+import { isImage } from './convolution.ts'
 
-export type NetworkSettings = Pick<PolicySpec, 'hidden' | 'activation' | 'embedding' | 'normalizeObservation'>
+export type NetworkSettings = Pick<
+  PolicySpec,
+  'hidden' | 'activation' | 'embedding' | 'normalizeObservation' | 'convolution'
+>
 
 /** From this half-width on, a bound says "unbounded" (Gymnasium writes ±3.4e38) and its square would overflow float32. */
 const LARGEST_SCALE = 1e18
@@ -15,14 +19,29 @@ export function buildPolicySpec(
   network: NetworkSettings,
 ): PolicySpec {
   const action = uniquelyNamed(actionLeaves(description.action), 'action', []).map(withoutHugeScales)
+  const observation = uniquelyNamed(observationLeaves(description.observation), 'obs', outputNames(action))
+  const { convolution } = network
   return {
     version: 1,
-    observation: uniquelyNamed(observationLeaves(description.observation), 'obs', outputNames(action)),
+    observation,
     action,
     hidden: [...network.hidden],
     activation: network.activation,
     embedding: network.embedding,
     normalizeObservation: network.normalizeObservation,
+    ...(convolution !== undefined && observation.some(isImage) ? { convolution } : {}),
+  }
+}
+
+/** The network that a run's settings ask for. */
+export function networkOf(settings: TrainingPlan['settings']): NetworkSettings {
+  const { convolution, filters } = settings
+  return {
+    hidden: settings.hidden,
+    activation: settings.activation,
+    embedding: settings.embedding,
+    normalizeObservation: settings.normalize_observation,
+    convolution: convolution === 'none' ? undefined : { kind: convolution === 'auto' ? 'small' : convolution, filters },
   }
 }
 

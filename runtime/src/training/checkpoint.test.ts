@@ -1,7 +1,7 @@
 import { AgentGymError, ppoDefaults } from '@agentgym/contract'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { type Checkpoint, decodeCheckpoint, encodeCheckpoint } from './checkpoint.ts'
+import { assertContinues, type Checkpoint, decodeCheckpoint, encodeCheckpoint, settingsOf } from './checkpoint.ts'
 
 const checkpoint: Checkpoint = {
   scenarioHash: 'a'.repeat(64),
@@ -49,5 +49,23 @@ describe('checkpoint file', () => {
     const altered = file.slice()
     altered[file.length - 2] ^= 1
     expect(() => decodeCheckpoint(altered, 'runs/x')).toThrow(/runs\/x cannot be read: its checksum/)
+  })
+})
+
+describe('a checkpoint of a version without some setting', () => {
+  const { convolution, filters, ...settings } = ppoDefaults
+  const older = { ...checkpoint, plan: { algorithm: 'ppo', settings } } as unknown as Checkpoint
+  const scenario = { name: '@x/y', hash: checkpoint.scenarioHash }
+
+  it('continues as it began', () => {
+    expect(convolution).toBe('auto')
+    const run = { scenario, plan: checkpoint.plan, seed: 7 }
+    expect(() => assertContinues(older, run, 'x')).not.toThrow()
+    expect(settingsOf(older.plan)).toMatchObject({ convolution: 'none', filters })
+  })
+
+  it('is refused where another setting differs', () => {
+    const plan = { algorithm: 'ppo' as const, settings: { ...ppoDefaults, gamma: 0.5 } }
+    expect(() => assertContinues(older, { scenario, plan, seed: 7 }, 'x')).toThrow(/other settings: gamma$/)
   })
 })

@@ -129,6 +129,14 @@ export function decodeCheckpoint(content: Uint8Array, path: string): Checkpoint 
 /** Settings that may change between the parts of a run: how a machine does the work, and how long the run is. */
 const changeableSettings = ['rollout_workers', 'learner_threads', 'steps']
 
+/** What runs did before a setting existed: checkpoints of that time do not mention it, and continue as they began. */
+const earlierSettings: Partial<TrainingPlan['settings']> = { convolution: 'none', filters: 16 }
+
+/** The settings that a checkpoint's run has. */
+export function settingsOf(plan: TrainingPlan): TrainingPlan['settings'] {
+  return { ...earlierSettings, ...plan.settings }
+}
+
 type ContinuedRun = {
   scenario: Pick<ScenarioIdentity, 'name' | 'hash'>
   plan: TrainingPlan

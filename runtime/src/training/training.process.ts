@@ -2,12 +2,12 @@ import { Evaluator } from '../evaluation/evaluator.ts'
 import { createLearner, loadAddon } from '../learner/learner.ts'
 import type { Learner } from '../learner/learner-types.ts'
 import { exportModel } from '../policy/policy-graph.ts'
-import { buildPolicySpec } from '../policy/policy-spec.ts'
+import { buildPolicySpec, networkOf } from '../policy/policy-spec.ts'
 import { RolloutPool } from '../rollout/rollout-pool.ts'
 import { type JobChannel, serveJob } from '../sandbox/job-process.ts'
 import { a2c } from './a2c.ts'
 import type { Algorithm, RolloutObserver } from './algorithm.ts'
-import { assertContinues, type Checkpoint, decodeCheckpoint, encodeCheckpoint } from './checkpoint.ts'
+import { assertContinues, type Checkpoint, decodeCheckpoint, encodeCheckpoint, settingsOf } from './checkpoint.ts'
 import { grpo } from './grpo.ts'
 import { planRollouts, ppo } from './ppo.ts'
 import type { TrainingJob, TrainingMessage, TrainingOutcome } from './run-training.ts'
@@ -36,12 +36,7 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
   const groupSize = plan.algorithm === 'grpo' ? plan.settings.group_size : undefined
   const environments = environmentsOf(plan)
   const description = await pool.open({ scenario, environments, groupSize, seed, limits: channel.limits })
-  const policy = buildPolicySpec(description, {
-    hidden: settings.hidden,
-    activation: settings.activation,
-    embedding: settings.embedding,
-    normalizeObservation: settings.normalize_observation,
-  })
+  const policy = buildPolicySpec(description, networkOf(resume === null ? settings : settingsOf(resume.plan)))
   const learner = createLearner(policy, {
     seed,
     device: settings.execution_provider,

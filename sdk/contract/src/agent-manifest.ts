@@ -54,6 +54,16 @@ const actionLeafSchema = z.strictObject({
 })
 export type ActionLeaf = z.infer<typeof actionLeafSchema>
 
+/**
+ * How images enter the networks: box leaves of shape [channels, height, width] that are large enough go through
+ * convolutions, the layers of which follow from `kind`, `filters` and the image's size.
+ */
+const convolutionSchema = z.strictObject({
+  kind: z.enum(['small', 'residual']),
+  /** Filters of the first layers; later ones have more. */
+  filters: positive,
+})
+
 /** Defines both the libtorch module and the ONNX graph. Actor and critic are separate networks of the same shape. */
 export const policySpecSchema = z.strictObject({
   version: z.literal(1),
@@ -66,6 +76,8 @@ export const policySpecSchema = z.strictObject({
   embedding: positive,
   /** Box leaves are standardized by running statistics that are part of the graph, then clipped to ±10. */
   normalizeObservation: z.boolean(),
+  /** Absent: every box is a row of numbers, as in all older agents. */
+  convolution: convolutionSchema.optional(),
 })
 export type PolicySpec = z.infer<typeof policySpecSchema>
 

@@ -21,6 +21,13 @@ const commonSettings = {
   activation: z.enum(['tanh', 'relu']).default('tanh'),
   /** Width of a token embedding for text observations. */
   embedding: positiveInteger.max(1024).default(32),
+  /**
+   * How boxes of shape [channels, height, width] enter the network: through a few convolutions, through residual blocks of
+   * them, or as plain numbers. `auto`: `small` where the board or image is large enough to gain from it.
+   */
+  convolution: z.enum(['auto', 'none', 'small', 'residual']).default('auto'),
+  /** Filters of the first convolution; later ones have up to four times as many. */
+  filters: positiveInteger.max(512).default(16),
   /** Where rollouts and the learner compute. */
   execution_provider: z.enum(['cpu', 'cuda']).default('cpu'),
   /** Rollout threads, each with its own isolate; 0 takes one a core, at most one for every 64 environments. */

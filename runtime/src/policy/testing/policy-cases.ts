@@ -63,6 +63,26 @@ export function policyCases(): PolicyCase[] {
     spec: buildPolicySpec({ observation: free([3]), action: one }, { ...linear, hidden: [] }),
     masked: false,
   })
+  const board = dict({ goal: free([2]), board: free([2, 8, 7]), after: { type: 'discrete', n: 3, start: 0 } })
+  const images = dict({ image: free([2, 17, 7]), other: free([1, 7, 7]) })
+  for (const [name, observation, kind, filters] of [
+    ['a board beside numbers', board, 'small', 5],
+    ['two images', images, 'small', 3],
+    ['residual', free([2, 17, 7]), 'residual', 2],
+  ] as const) {
+    for (const normalizeObservation of [true, false]) {
+      const network = { hidden: normalizeObservation ? [8] : [], activation: 'tanh', embedding: 4 } as const
+      const convolution = { kind, filters }
+      cases.push({
+        name: `${name}${normalizeObservation ? ', normalised' : ', no hidden layer'}`,
+        spec: buildPolicySpec(
+          { observation, action: actions.dict },
+          { ...network, hidden: [...network.hidden], normalizeObservation, convolution },
+        ),
+        masked: true,
+      })
+    }
+  }
   return cases
 }
 
@@ -82,7 +102,7 @@ export function randomWeights(spec: PolicySpec, random: () => number, mean = 0, 
   const { parameters, totalSize } = parameterLayout(spec)
   const flat = new Float32Array(totalSize)
   for (const { name, shape, offset, size } of parameters) {
-    const scale = shape.length === 2 && !name.includes('embedding') ? 1.5 / Math.sqrt(shape[1]) : 0.5
+    const scale = shape.length >= 2 && !name.includes('embedding') ? 1.5 / Math.sqrt(size / shape[0]) : 0.5
     for (let i = 0; i < size; i++) {
       if (name === 'normalizer.mean') flat[offset + i] = mean + (random() - 0.5) * deviation
       else if (name === 'normalizer.variance') flat[offset + i] = (deviation * (0.5 + random())) ** 2

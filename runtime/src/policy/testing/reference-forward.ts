@@ -1,4 +1,5 @@
 import type { PolicySpec } from '@agentgym/contract'
+import { type ConvolutionLayer, convolutionLayers } from '../convolution.ts'
 import { distributionSize, NORMALIZER_CLIP, NORMALIZER_EPSILON, parameterLayout } from '../parameter-layout.ts'
 
 /** The policy written out in plain float64 loops, straight from the flat buffer: what every other form is held to. */
@@ -33,11 +34,10 @@ export function referenceForward(
 }
 
 /**
- * How close any unit of a ReLU policy comes to its kink at 0, as a share of the absolute values that its sum adds up. Where
+ * How close any unit with a ReLU comes to its kink at 0, as a share of the absolute values that its sum adds up. Where
  * rounding may carry a sum across 0, a gradient has two right values.
  */
 export function kinkDistance(spec: PolicySpec, flat: Float32Array, observations: Float32Array, batch: number): number {
-  if (spec.activation !== 'relu') return Number.POSITIVE_INFINITY
   const parameters = new Map(
     parameterLayout(spec).parameters.map((p) => [p.name, flat.subarray(p.offset, p.offset + p.size)]),
   )
@@ -46,8 +46,10 @@ export function kinkDistance(spec: PolicySpec, flat: Float32Array, observations:
   let nearest = Number.POSITIVE_INFINITY
   for (let b = 0; b < batch; b++) {
     for (const network of ['actor', 'critic']) {
-      let x = features(spec, get, network, observations.subarray(b * row, (b + 1) * row))
-      for (let layer = 0; layer < spec.hidden.length; layer++) {
+      let x = features(spec, get, network, observations.subarray(b * row, (b + 1) * row), (share) => {
+        nearest = Math.min(nearest, share)
+      })
+      for (let layer = 0; layer < spec.hidden.length && spec.activation === 'relu'; layer++) {
         const weight = get(`${network}.${layer}.weight`)
         x = Array.from(get(`${network}.${layer}.bias`), (bias, o) => {
           let sum = bias
@@ -66,17 +68,22 @@ export function kinkDistance(spec: PolicySpec, flat: Float32Array, observations:
   return nearest
 }
 
-function features(spec: PolicySpec, get: (name: string) => Float32Array, network: string, x: Float32Array): number[] {
+type Get = (name: string) => Float32Array
+type Kink = (share: number) => void
+
+function features(spec: PolicySpec, get: Get, network: string, x: Float32Array, onKink: Kink = () => {}): number[] {
   let normalized = 0
   return spec.observation.flatMap((leaf) => {
     const columns = Array.from(x.subarray(leaf.offset, leaf.offset + leaf.size))
     if (leaf.kind === 'box') {
-      return columns.map((value) => {
+      const numbers = columns.map((value) => {
         const i = normalized++
         if (!spec.normalizeObservation) return value
         const deviation = Math.sqrt(get('normalizer.variance')[i] + NORMALIZER_EPSILON)
         return Math.max(-NORMALIZER_CLIP, Math.min(NORMALIZER_CLIP, (value - get('normalizer.mean')[i]) / deviation))
       })
+      const layers = convolutionLayers(spec, leaf)
+      return layers.length === 0 ? numbers : convolutions(layers, get, `${network}.image.${leaf.name}`, numbers, onKink)
     }
     if (leaf.kind === 'text') {
       const table = get(`${network}.embedding.${leaf.name}`)
@@ -87,6 +94,55 @@ function features(spec: PolicySpec, get: (name: string) => Float32Array, network
     }
     return columns.flatMap((value, i) => Array.from({ length: leaf.counts[i] }, (_, k) => (k === value ? 1 : 0)))
   })
+}
+
+/** [channels, height, width] through the layers, then flattened position by position. */
+function convolutions(layers: ConvolutionLayer[], get: Get, name: string, pixels: number[], onKink: Kink): number[] {
+  let x = pixels
+  let before: number[] = []
+  layers.forEach((layer, i) => {
+    const read = i === 0 ? x : x.map((value) => Math.max(0, value))
+    const skip = layer.residual ? before : null
+    before = x
+    x = convolve(layer, get(`${name}.${i}.weight`), get(`${name}.${i}.bias`), read, skip, onKink)
+  })
+  const { channels, height, width } = layers[layers.length - 1].to
+  return Array.from({ length: x.length }, (_, i) =>
+    Math.max(0, x[(i % channels) * height * width + Math.floor(i / channels)]),
+  )
+}
+
+function convolve(
+  { from, to, kernel, stride, padding }: ConvolutionLayer,
+  weight: Float32Array,
+  bias: Float32Array,
+  x: number[],
+  skip: number[] | null,
+  onKink: Kink,
+): number[] {
+  const out: number[] = []
+  for (let filter = 0; filter < to.channels; filter++) {
+    for (let row = 0; row < to.height; row++) {
+      for (let column = 0; column < to.width; column++) {
+        let sum = bias[filter] + (skip?.[out.length] ?? 0)
+        let size = Math.abs(sum)
+        for (let c = 0; c < from.channels; c++) {
+          for (let i = 0; i < kernel * kernel; i++) {
+            const y = row * stride + Math.floor(i / kernel) - padding
+            const z = column * stride + (i % kernel) - padding
+            if (y < 0 || z < 0 || y >= from.height || z >= from.width) continue
+            const term =
+              x[(c * from.height + y) * from.width + z] * weight[(filter * from.channels + c) * kernel * kernel + i]
+            sum += term
+            size += Math.abs(term)
+          }
+        }
+        onKink(Math.abs(sum) / size)
+        out.push(sum)
+      }
+    }
+  }
+  return out
 }
 
 function perceptron(spec: PolicySpec, get: (name: string) => Float32Array, network: string, input: number[]): number[] {
