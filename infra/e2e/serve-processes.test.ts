@@ -207,7 +207,11 @@ it('processes whose supervisor was killed answer what is under way, and end', as
 })
 
 it('what no process can start with is said once, as by a single process', async () => {
-  const environment = { DATABASE_URL: 'postgresql://agentgym@127.0.0.1:9/agentgym', AGENTGYM_HOME: folder }
+  const environment = {
+    DATABASE_URL: 'postgresql://agentgym@127.0.0.1:9/agentgym',
+    AGENTGYM_DATABASE_WAIT_SECONDS: '0',
+    AGENTGYM_HOME: folder,
+  }
   const words = ['serve', '--port', '0', '--data', folder, '--json']
   const [alone, two] = await Promise.all([
     runCliProcess(words, { environment }),

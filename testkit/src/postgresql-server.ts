@@ -36,13 +36,18 @@ export async function startPostgresql(folder: string, more: string[] = []): Prom
     ['-D', data, '-U', 'agentgym', '-A', 'trust', '-E', 'UTF8', '--locale=C', '--no-sync', '--no-instructions'],
     { ...user, cwd: folder },
   )
+  await runPostgresql(folder, more)
+  return `postgresql:///postgres?host=${encodeURIComponent(folder)}&user=agentgym`
+}
+
+/** Starts the server in `folder` again, with the same settings and `more`. */
+export async function runPostgresql(folder: string, more: string[] = []): Promise<void> {
+  const user = process.getuid?.() === 0 ? unprivilegedUser() : undefined
+  const data = join(folder, 'data')
   const options = ['-k', folder, ...[...settings, ...more].flatMap((setting) => ['-c', setting])].join(' ')
   // With `-l` the server keeps none of our descriptors, so that pg_ctl's end is seen.
-  await run(join(bin, 'pg_ctl'), ['-D', data, '-l', join(folder, 'log'), '-o', options, '-w', '-s', 'start'], {
-    ...user,
-    cwd: folder,
-  })
-  return `postgresql:///postgres?host=${encodeURIComponent(folder)}&user=agentgym`
+  const parameters = ['-D', data, '-l', join(folder, 'log'), '-o', options, '-w', '-s', 'start']
+  await run(join(findBinaries(), 'pg_ctl'), parameters, { ...user, cwd: folder })
 }
 
 /** Stops what startPostgresql started in `folder`; does nothing where nothing runs. */

@@ -11,11 +11,41 @@ import { runFolder } from './run-folder.ts'
 const require = createRequire(import.meta.url)
 const s3rver = require.resolve('s3rver/bin/s3rver.js')
 
+export type TestS3 = {
+  address: S3Address & { endpoint: string }
+  /** Kills the server; its objects stay. */
+  pause(): Promise<void>
+  /** Starts it again, at the same address. */
+  resume(): Promise<void>
+  stop(): Promise<void>
+}
+
 /** Starts an S3-compatible server, a process of its own, with one empty bucket. */
-export async function startS3(): Promise<{ address: S3Address & { endpoint: string }; stop(): Promise<void> }> {
+export async function startS3(): Promise<TestS3> {
   const directory = await mkdtemp(join(runFolder(), 's3-'))
   const bucket = 'packages'
-  const parameters = ['-d', directory, '-a', '127.0.0.1', '-p', '0', '-s', '--configure-bucket', bucket]
+  let running = await run(directory, bucket, 0)
+  const { host } = running
+  return {
+    address: {
+      bucket,
+      endpoint: `http://${host}`,
+      pathStyle: true,
+      credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
+    },
+    pause: () => running.kill(),
+    resume: async () => {
+      running = await run(directory, bucket, Number(host.split(':')[1]))
+    },
+    stop: async () => {
+      await running.kill()
+      await rm(directory, { recursive: true, force: true })
+    },
+  }
+}
+
+async function run(directory: string, bucket: string, port: number) {
+  const parameters = ['-d', directory, '-a', '127.0.0.1', '-p', String(port), '-s', '--configure-bucket', bucket]
   const server = spawn(
     process.execPath,
     // It ciphers the tokens of a long list by DES, which OpenSSL 3 counts as legacy.
@@ -26,17 +56,11 @@ export async function startS3(): Promise<{ address: S3Address & { endpoint: stri
   const endWithUs = () => server.kill('SIGKILL')
   process.once('exit', endWithUs)
   return {
-    address: {
-      bucket,
-      endpoint: `http://${await readAddress(server.stdout)}`,
-      pathStyle: true,
-      credentials: { accessKeyId: 'S3RVER', secretAccessKey: 'S3RVER' },
-    },
-    stop: async () => {
+    host: await readAddress(server.stdout),
+    kill: async () => {
       process.off('exit', endWithUs)
       server.kill('SIGKILL')
       await ended
-      await rm(directory, { recursive: true, force: true })
     },
   }
 }

@@ -1,11 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type AppServices, openAppServices } from '../../registry/src/app/app-services.ts'
+import { type AppServices, openAppServices, openDependencies } from '../../registry/src/app/app-services.ts'
 import type { Database } from '../../registry/src/core/database/database.ts'
+import type { Outage } from '../../registry/src/core/dependencies/outage.ts'
 import { createProcessMetrics } from '../../registry/src/core/observability/process-metrics.ts'
 import type { Mail, ServerConfig } from '../../registry/src/core/services.ts'
-import { openDiskObjectStore } from '../../registry/src/core/storage/disk-object-store.ts'
+import { openObjectStore } from '../../registry/src/core/storage/open-object-store.ts'
 import { ReadmeRenderer } from '../../registry/src/modules/packages/documents/readme-renderer.ts'
 import { ModelChecker } from '../../registry/src/modules/packages/model-checker.ts'
 import { runFolder } from './run-folder.ts'
@@ -35,9 +36,14 @@ export async function testServices(database: Database, config: Partial<ServerCon
     (message: string, data?: Record<string, unknown>): void => {
       logged.push({ level, message, data })
     }
+  const logger = { info: log('info'), warn: log('warn'), error: log('error') }
+  const onOutage = ({ dependency }: Outage) => dependencies.failed(dependency)
+  const objects = await openObjectStore({ folder: join(folder, 'objects') }, onOutage)
+  const dependencies = openDependencies({ database, objects, log: logger })
   const services = openAppServices({
     database,
-    objects: await openDiskObjectStore(join(folder, 'objects')),
+    objects,
+    dependencies,
     mail: createFileMail(join(folder, 'mail')),
     config: {
       publicUrl: 'http://localhost:4477',
@@ -73,7 +79,7 @@ export async function testServices(database: Database, config: Partial<ServerCon
       ...config,
     },
     metrics: createProcessMetrics(),
-    log: { info: log('info'), warn: log('warn'), error: log('error') },
+    log: logger,
   })
   return { ...services, readmes, models, logged, folder, remove: () => rm(folder, { recursive: true, force: true }) }
 }

@@ -14,6 +14,8 @@ type TestSiteOptions = {
   packages?: ListedPackage[]
   environment?: Record<string, string>
   assets?: SiteAssets
+  /** Its database. Default: one of its own on the run's server. */
+  databaseUrl?: string
   routes?: SiteRoute[]
 }
 
@@ -34,7 +36,7 @@ export const password = 'correct horse battery staple'
 export async function openTestSite(options: TestSiteOptions = {}): Promise<TestSite> {
   const { packages = [], environment = {}, assets = unbuiltAssets(), routes } = options
   const data = await mkdtemp(join(runFolder(), 'site-'))
-  const url = await createPostgresqlDatabase()
+  const url = options.databaseUrl ?? (await createPostgresqlDatabase())
   if (packages.length > 0) {
     const database = await openDatabase({ url })
     await loadPackages(database, packages)

@@ -1,3 +1,5 @@
+import { sql } from 'kysely'
+import { Dependencies } from '../core/dependencies/dependencies.ts'
 import { JobQueue } from '../core/queue/job-queue.ts'
 import { OpenJobs } from '../core/queue/open-jobs.ts'
 import type { Services } from '../core/services.ts'
@@ -10,10 +12,24 @@ import { openRunServices, type RunServices } from '../modules/runs/index.ts'
 /** The core's services, with the modules' state in this process. */
 export type AppServices = RunServices & HostingServices & OrderServices & PaymentServices
 
+/** Opened elsewhere; `dependencies` are made of the others unless somebody already counts their failures. */
+type Opened = Omit<Services, 'queue' | 'openJobs' | 'dependencies'> & Partial<Pick<Services, 'dependencies'>>
+
 /** Makes the queue and each module's part, once a process. */
-export function openAppServices<Given extends Omit<Services, 'queue' | 'openJobs'>>(given: Given): Given & AppServices {
+export function openAppServices<Given extends Opened>(given: Given): Given & AppServices {
   const { database, config } = given
   const queue = new JobQueue(database, config.secret, config.queue.weights)
-  const services = { ...given, queue, openJobs: new OpenJobs(given) }
+  const dependencies = given.dependencies ?? openDependencies(given)
+  const services = { ...given, dependencies, queue, openJobs: new OpenJobs(given) }
   return openHostingServices(openRunServices(openPaymentServices(openPackageServices(services))))
+}
+
+/** Probed by a statement and a look at the bucket. */
+export function openDependencies({
+  database,
+  objects,
+  log,
+}: Pick<Services, 'database' | 'objects' | 'log'>): Dependencies {
+  const probes = { database: () => sql`select 1`.execute(database.query), storage: () => objects.check() }
+  return new Dependencies(probes, log)
 }

@@ -47,7 +47,7 @@ export function createApp(services: Services, options: AppOptions): OpenAPIHono<
     observeRequests(services, tracer),
     securityHeaders(config),
     limitBodies(config),
-    limitTime(),
+    limitTime(services.dependencies),
     handOverJson(),
   )
   app.route('/', healthRoutes(services, draining))

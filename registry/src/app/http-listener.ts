@@ -10,7 +10,7 @@ export type HttpListener = {
   listen(): Promise<void>
   /** Once it listens. */
   readonly port: number
-  /** Begins to answer requests; earlier ones wait until then. */
+  /** Begins to answer requests, or answers them differently from now on; the first ones wait until then. */
   answerWith(fetch: Fetch): void
   /** Takes no more connections, lets requests under way end for at most `graceMs`, then breaks them off. */
   drain(graceMs: number): Promise<void>
@@ -25,9 +25,13 @@ export async function listenHttp(host: string, port: number): Promise<HttpListen
 
 /** Does not listen yet. */
 export function createHttpListener(host: string, port: number): HttpListener {
-  const { promise: ready, resolve: answerWith } = Promise.withResolvers<Fetch>()
+  const { promise: ready, resolve: begin } = Promise.withResolvers<void>()
+  let answer: Fetch
   const server = createAdaptorServer({
-    fetch: async (request, bindings) => (await ready)(request, bindings as HttpBindings),
+    fetch: async (request, bindings) => {
+      await ready
+      return answer(request, bindings as HttpBindings)
+    },
     overrideGlobalObjects: false,
   }) as HttpServer
   server.headersTimeout = 30_000
@@ -39,7 +43,10 @@ export function createHttpListener(host: string, port: number): HttpListener {
     get port() {
       return (server.address() as AddressInfo).port
     },
-    answerWith,
+    answerWith: (fetch) => {
+      answer = fetch
+      begin()
+    },
     drain: (graceMs) => drain(server, graceMs),
   }
 }

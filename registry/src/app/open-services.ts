@@ -1,10 +1,12 @@
 import { AgentGymError } from '@agentgym/contract'
-import { openDatabase } from '../core/database/open-database.ts'
+import { awaitDatabase } from '../core/database/await-database.ts'
+import type { Dependencies } from '../core/dependencies/dependencies.ts'
+import type { Outage } from '../core/dependencies/outage.ts'
 import { openMail } from '../core/mail/mail.ts'
 import { createProcessMetrics } from '../core/observability/process-metrics.ts'
 import type { Log } from '../core/services.ts'
 import { openObjectStore } from '../core/storage/open-object-store.ts'
-import { type AppServices, openAppServices } from './app-services.ts'
+import { type AppServices, openAppServices, openDependencies } from './app-services.ts'
 import { installationSecret, type Settings } from './settings/read-settings.ts'
 
 /**
@@ -22,19 +24,28 @@ function mailTransport({ mail, config }: Settings): string {
   })
 }
 
-/** Opens everything that the settings name or, if any part fails, nothing. */
-export async function openServices(settings: Settings, publicUrl: string, log: Log): Promise<AppServices> {
+type Opening = { publicUrl: string; log: Log; onWaiting: () => void }
+
+/**
+ * Opens everything that the settings name or, if any part fails, nothing. A bucket that is down is no failure; PostgreSQL
+ * is waited for, for a while, with `onWaiting` called once.
+ */
+export async function openServices(settings: Settings, { publicUrl, log, onWaiting }: Opening): Promise<AppServices> {
   const mail = openMail({ ...settings.mail, transport: mailTransport(settings), log })
+  let dependencies: Dependencies | undefined
+  const onOutage = ({ dependency }: Outage) => dependencies?.failed(dependency)
+  const waiting = { waitMs: settings.databaseWaitMs, log, onWaiting, onOutage }
   const [database, objects] = await Promise.allSettled([
-    openDatabase(settings.database),
-    openObjectStore(settings.objects),
+    awaitDatabase(settings.database, waiting),
+    openObjectStore(settings.objects, onOutage),
   ])
   if (database.status === 'rejected') throw database.reason
   try {
     if (objects.status === 'rejected') throw objects.reason
+    dependencies = openDependencies({ database: database.value, objects: objects.value, log })
     const secret = settings.secret ?? (await installationSecret(database.value))
     const config = { ...settings.config, publicUrl, secure: publicUrl.startsWith('https:'), secret }
-    const opened = { database: database.value, objects: objects.value, mail, config, log }
+    const opened = { database: database.value, objects: objects.value, dependencies, mail, config, log }
     return openAppServices({ ...opened, metrics: createProcessMetrics() })
   } catch (error) {
     await database.value.close()

@@ -45,6 +45,7 @@ describe('serve', () => {
       ok: true,
       database: true,
       objects: true,
+      down: [],
       draining: false,
     })
     expect((await post(first.url, '/v1/accounts', account)).status).toBe(201)
@@ -71,8 +72,12 @@ describe('serve', () => {
     expect(await readdir(elsewhere)).toEqual([])
   })
 
-  it('says which database or bucket does not answer', async () => {
-    const nowhere = { ...environment, DATABASE_URL: 'postgresql://agentgym@127.0.0.1:9/agentgym' }
+  it('says which database does not answer', async () => {
+    const nowhere = {
+      ...environment,
+      DATABASE_URL: 'postgresql://agentgym@127.0.0.1:9/agentgym',
+      AGENTGYM_DATABASE_WAIT_SECONDS: '0',
+    }
     await expect(start({ data, environment: nowhere })).rejects.toMatchObject({ code: 'database_unavailable' })
   })
 })

@@ -1,11 +1,13 @@
 import { AgentGymError } from '@agentgym/contract'
 import { makeSecret } from '../core/access/secret.ts'
+import { outageIn } from '../core/dependencies/outage.ts'
 import { type OpenSite, siteHost } from '../core/http/site.ts'
 import { jsonLog } from '../core/observability/json-log.ts'
 import { type MetricsSnapshot, processRegistries, readMetrics } from '../core/observability/process-metrics.ts'
 import type { RequestTracer } from '../core/observability/tracing.ts'
 import { startScheduledTasks } from '../core/scheduled-tasks/scheduled-tasks.ts'
 import { isClaimed, setupSecret } from '../modules/accounts/index.ts'
+import { answerWaiting } from './answer-waiting.ts'
 import { createApp } from './app.ts'
 import type { AppServices } from './app-services.ts'
 import { createHttpListener, type HttpListener } from './http-listener.ts'
@@ -36,7 +38,8 @@ const GRACE_MS = 20_000
  * Starts the service in this process: API, npm registry, catalog, as configured by options and environment. Several may
  * run side by side on one PostgreSQL and one bucket.
  *
- * Throws `config_invalid`, naming the setting; `database_in_use`, `database_unavailable`, `storage_unavailable`.
+ * Throws `config_invalid`, naming the setting; `database_in_use`; `database_unavailable`, once it has waited for PostgreSQL
+ * in vain; `storage_unavailable`, if the bucket refuses us.
  */
 export async function serve(options: ServeOptions = {}): Promise<RunningServer> {
   const startedMs = performance.now()
@@ -50,7 +53,8 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
   if (servedPort === null) await listener.listen()
   const url = `http://${shownHost(settings.host)}:${servedPort ?? listener.port}`
   try {
-    const services = { ...(await openServices(settings, settings.publicUrl ?? url, log)), group }
+    const opening = { publicUrl: settings.publicUrl ?? url, log, onWaiting: () => listener.answerWith(answerWaiting) }
+    const services = { ...(await openServices(settings, opening)), group }
     const unclaimed = await requireClaim(services, settings.host)
     const workerToken = makeSecret('agt_')
     services.config.embeddedWorkerToken = workerToken
@@ -83,7 +87,8 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
     }
   } catch (error) {
     await listener.drain(0)
-    throw error
+    const outage = outageIn(error)
+    throw outage === undefined ? error : new AgentGymError(outage.toReport(), { cause: error })
   }
 }
 
@@ -119,11 +124,12 @@ async function start(
   const app = createApp(services, { routes: modules.routes, draining: () => stopping.signal.aborted, tracer, site })
   listener.answerWith(app.fetch)
   const tasks = startScheduledTasks(services, modules.tasks, stopping.signal)
+  const watch = services.dependencies.watch(stopping.signal)
   return async () => {
     stopping.abort()
     modules.drain()
     await listener.drain(GRACE_MS)
-    await tasks
+    await Promise.all([tasks, watch])
     await modules.close()
     await tracer?.close()
     await services.database.close()

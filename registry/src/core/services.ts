@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import type { Database } from './database/database.ts'
+import type { Dependencies } from './dependencies/dependencies.ts'
 import type { ProcessGroup, ProcessMetrics } from './observability/process-metrics.ts'
 import type { JobQueue } from './queue/job-queue.ts'
 import type { OpenJobs, QueueConfig } from './queue/open-jobs.ts'
@@ -9,6 +10,8 @@ import type { ObjectStore } from './storage/object-store.ts'
 export type Services = {
   database: Database
   objects: ObjectStore
+  /** Whether database and storage can be used. */
+  dependencies: Dependencies
   queue: JobQueue
   openJobs: OpenJobs
   mail: Mail

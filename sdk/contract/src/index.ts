@@ -221,6 +221,7 @@ export {
   evaluationJobSchema,
   healthSchema,
   publishRunRequestSchema,
+  type Readiness,
   type Run,
   type RunEvent,
   type RunEventData,

@@ -53,8 +53,11 @@ const usualFields: Partial<Record<string, string>> = {
 
 /** Where somebody else's server does not answer: nothing is lost, and the form can be sent again as it stands. */
 const unanswered = 'payment_provider_unavailable'
-/** What is no fault of this server, and stands at the form. */
-const passing = new Set<string>([unanswered, 'agent_unavailable', 'agent_failed'])
+/** What passes, and is shown at the form, which keeps its values. */
+const passing = new Set<string>([
+  ...[unanswered, 'agent_unavailable', 'agent_failed'],
+  ...['database_unavailable', 'storage_unavailable', 'request_timeout'],
+])
 
 /** What another page asks for: a log-in, a code of the second factor. */
 const elsewhere = new Set<string>(['unauthenticated', 'second_factor_required'])

@@ -18,6 +18,8 @@ export async function answerFailure(host: SiteHost, visitor: Visitor, visit: Vis
     if (status < 500)
       return failurePage(visit, { status, title: titleOf(status), message: error.message, hint: error.hint })
   }
+  const passing = error instanceof AgentGymError && passingCodes.has(error.code) ? error : undefined
+  if (passing !== undefined) return unavailable(visit, passing)
   host.log.error('a page failed', { request_id: visitor.requestId, path: visitor.path, error: described(error) })
   return failurePage(visit, {
     status: 500,
@@ -25,6 +27,20 @@ export async function answerFailure(host: SiteHost, visitor: Visitor, visit: Vis
     message: 'Internal server error.',
     hint: `Try again. If the problem persists, give the operator of this server the request ID ${visitor.requestId}.`,
   })
+}
+
+/** Outages: the API has logged why. */
+const passingCodes = new Set<string>(['database_unavailable', 'storage_unavailable', 'request_timeout'])
+
+function unavailable(visit: Visit, { message, data }: AgentGymError): Response {
+  const page = failurePage(visit, {
+    status: 503,
+    title: 'Temporarily unavailable',
+    message,
+    hint: 'Reload this page in a few seconds. If the problem persists, contact the operator of this server.',
+  })
+  if (typeof data.retry_after_seconds === 'number') page.headers.set('retry-after', String(data.retry_after_seconds))
+  return page
 }
 
 /** The page whose form was sent, as the browser names it: a form's own address may be no page. */

@@ -140,6 +140,7 @@ const variables = {
     )
     .transform((text) => text.split(',').map((host) => host.trim())),
   AGENTGYM_METRICS_TOKEN: z.string().regex(/^[\x21-\x7e]{16,}$/, 'at least 16 printable characters without a space'),
+  AGENTGYM_DATABASE_WAIT_SECONDS: whole(0, 3_600),
   DATABASE_URL: address('postgres:', 'postgresql:'),
   ...marketVariables,
   ...tracingVariables,
@@ -170,6 +171,8 @@ export type Settings = {
   /** Null: users reach it at its listening address. */
   publicUrl: string | null
   database: { url: string } | { folder: string }
+  /** For how long a server that starts waits for PostgreSQL. */
+  databaseWaitMs: number
   objects: ObjectStoreAddress
   /** `transport`: null if it is not set. */
   mail: { transport: string | null; from: string; folder: string }
@@ -200,6 +203,7 @@ export function readSettings(options: ServeOptions): Settings {
     processes: read.AGENTGYM_PROCESSES ?? 1,
     publicUrl,
     database: url === undefined ? { folder: join(folder, 'database') } : { url },
+    databaseWaitMs: (read.AGENTGYM_DATABASE_WAIT_SECONDS ?? 30) * 1_000,
     objects: bucket ?? { folder: join(folder, 'objects') },
     mail: {
       transport: mailTransport,

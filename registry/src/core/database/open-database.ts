@@ -5,7 +5,7 @@ import type { Database } from './database.ts'
 import type { Migration } from './migrations/migration.ts'
 import { migrations as allMigrations } from './migrations/migrations.ts'
 import { openPgliteFolder } from './pglite-database.ts'
-import { openPostgresql } from './postgresql-database.ts'
+import { openPostgresql, type PostgresqlOptions } from './postgresql-database.ts'
 import type { Schema } from './schema.ts'
 
 /** `url` of a PostgreSQL database, or a folder for the embedded one. */
@@ -17,8 +17,17 @@ export type DatabaseAddress = { url: string } | { folder: string }
  * `database_unavailable`: no PostgreSQL that can be used answers; `database_incompatible`: the schema is newer than this
  * program, or not what its migrations made.
  */
-export async function openDatabase(address: DatabaseAddress): Promise<Database> {
-  const database = 'url' in address ? await openPostgresql(address.url) : await openPgliteFolder(address.folder)
+export async function openDatabase(
+  address: DatabaseAddress,
+  options: Pick<PostgresqlOptions, 'onOutage'> = {},
+): Promise<Database> {
+  if ('folder' in address) return migrated(await openPgliteFolder(address.folder))
+  // On a connection of its own: a migration may take longer than any statement of a request may.
+  await (await migrated(await openPostgresql(address.url, { patient: true }))).close()
+  return openPostgresql(address.url, options)
+}
+
+async function migrated(database: Database): Promise<Database> {
   try {
     await migrate(database)
     return database

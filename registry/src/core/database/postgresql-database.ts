@@ -1,14 +1,15 @@
 import { AgentGymError } from '@agentgym/contract'
-import { CompiledQuery, Kysely, PostgresDialect } from 'kysely'
+import { Kysely, PostgresDialect } from 'kysely'
 import pg from 'pg'
+import { Outage, outageIn, reasonOf } from '../dependencies/outage.ts'
 import type { Database } from './database.ts'
+import { isDatabaseOutage } from './database-outage.ts'
 import type { Schema } from './schema.ts'
-
 import { createTransactions, TransactionScope } from './transactions.ts'
 import { arrayElementOids, valueParsers } from './value-parsers.ts'
 
 /** No statement should take long. One that does is stuck and must not keep its locks and its connection forever. */
-const limits = {
+const limits: pg.PoolConfig = {
   max: 10,
   connectionTimeoutMillis: 10_000,
   idleTimeoutMillis: 30_000,
@@ -16,35 +17,41 @@ const limits = {
   idle_in_transaction_session_timeout: 30_000,
 }
 
+/** After this long without an answer, even the statement's own time limit has not ended it: the server is frozen or gone. */
+const SILENCE_MS = 35_000
+
+export type PostgresqlOptions = {
+  /** Receives every outage: connections that fail, and statements that fail because the database cannot be used. */
+  onOutage?: (outage: Outage) => void
+  /** Waits for the answers of statements as long as they take: for migrations. */
+  patient?: boolean
+}
+
 /** A pool of connections to PostgreSQL 15 or later. Not migrated yet. */
-export async function openPostgresql(url: string): Promise<Database> {
-  const pool = createPool(url)
+export async function openPostgresql(url: string, options: PostgresqlOptions = {}): Promise<Database> {
+  const { onOutage = () => {} } = options
+  const pool = createPool(url, options)
   await checkServer(pool)
   const scope = new TransactionScope()
+  const connect = async () => {
+    scope.assertOutside()
+    try {
+      return await pool.connect()
+    } catch (cause) {
+      // Whatever keeps us from connecting: a password that was changed is as bad as a server that is down.
+      const outage = new Outage('database', cause)
+      onOutage(outage)
+      throw outage
+    }
+  }
   const query = new Kysely<Schema>({
-    dialect: new PostgresDialect({
-      pool: {
-        connect: () => {
-          scope.assertOutside()
-          return pool.connect()
-        },
-        end: () => pool.end(),
-        options: pool.options,
-      },
-      // The same day for everyone, whatever the server's own time zone.
-      onCreateConnection: async (connection) => {
-        await connection.executeQuery(CompiledQuery.raw(`set time zone 'UTC'`))
-      },
-    }),
+    dialect: new PostgresDialect({ pool: { connect, end: () => pool.end(), options: pool.options } }),
   })
   return {
     kind: 'postgresql',
     query,
     ...createTransactions(query, scope),
-    execute: async (statements, parameters = []) => {
-      scope.assertOutside()
-      return { rows: await execute(pool, statements, parameters) }
-    },
+    execute: async (statements, parameters = []) => ({ rows: await execute(await connect(), statements, parameters) }),
     connections: () => ({
       active: pool.totalCount - pool.idleCount,
       idle: pool.idleCount,
@@ -57,12 +64,16 @@ export async function openPostgresql(url: string): Promise<Database> {
   }
 }
 
-function createPool(connectionString: string): pg.Pool {
+function createPool(connectionString: string, { onOutage, patient }: PostgresqlOptions): pg.Pool {
   let pool: pg.Pool
   try {
     pool = new pg.Pool({
+      Client: watchedClient(patient ? Number.POSITIVE_INFINITY : SILENCE_MS, onOutage),
       connectionString,
       ...limits,
+      // The same day for everyone, whatever the server's own time zone. Here a failure closes the connection; later, the
+      // pool would lose it for good.
+      onConnect: async (client) => void (await client.query(`set time zone 'UTC'`)),
       keepAlive: true,
       application_name: 'agentgym',
       types: { getTypeParser },
@@ -87,16 +98,19 @@ const urlHint = 'It looks like postgresql://user:password@host:5432/agentgym.'
 async function checkServer(pool: pg.Pool): Promise<void> {
   let settings: { version: number; encoding: string } | undefined
   try {
-    const { rows } = await pool.query<{ version: number; encoding: string }>(
-      `select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding`,
-    )
+    const client = await pool.connect()
+    const { rows } = await client
+      .query<{ version: number; encoding: string }>(
+        `select current_setting('server_version_num')::int as version, current_setting('server_encoding') as encoding`,
+      )
+      .finally(() => client.release())
     settings = rows[0]
   } catch (cause) {
     await pool.end()
     throw new AgentGymError(
       {
         code: 'database_unavailable',
-        message: `Connecting to PostgreSQL failed: ${cause instanceof Error ? cause.message || cause.name : cause}.`,
+        message: `Connecting to PostgreSQL failed: ${reasonOf(outageIn(cause)?.cause ?? cause)}.`,
         hint: `Check DATABASE_URL and that the server is running. ${urlHint}`,
       },
       { cause },
@@ -111,8 +125,41 @@ async function checkServer(pool: pg.Pool): Promise<void> {
   })
 }
 
-async function execute(pool: pg.Pool, statements: string, parameters: unknown[]): Promise<Record<string, unknown>[]> {
-  const client = await pool.connect()
+/**
+ * A client whose statements fail with an Outage where the database cannot be used. A connection is closed, and a new one
+ * made, once a statement has gone unanswered for `silenceMs`, or the server no longer takes writes: after a failover,
+ * another one does.
+ */
+function watchedClient(silenceMs: number, onOutage: (outage: Outage) => void = () => {}): typeof pg.Client {
+  return class extends pg.Client {
+    override query(...parameters: unknown[]): never {
+      const asked: unknown = super.query(...(parameters as [string]))
+      return (asked instanceof Promise ? this.#watch(asked) : asked) as never
+    }
+
+    async #watch<Result>(asked: Promise<Result>): Promise<Result> {
+      const cut = () => (this as unknown as { connection: pg.Connection }).connection.stream.destroy()
+      const timer = Number.isFinite(silenceMs) ? setTimeout(cut, silenceMs) : undefined
+      try {
+        return await asked
+      } catch (error) {
+        if (!isDatabaseOutage(error)) throw error
+        cut()
+        const outage = new Outage('database', error)
+        onOutage(outage)
+        throw outage
+      } finally {
+        clearTimeout(timer)
+      }
+    }
+  }
+}
+
+async function execute(
+  client: pg.PoolClient,
+  statements: string,
+  parameters: unknown[],
+): Promise<Record<string, unknown>[]> {
   try {
     // Without parameters, the text may hold several statements and return several results.
     const results: pg.QueryResult | pg.QueryResult[] = await client.query(statements, parameters)

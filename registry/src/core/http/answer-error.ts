@@ -3,14 +3,15 @@ import type { Context, ErrorHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { sqlState } from '../database/violated-constraint.ts'
+import { outageIn, reasonOf } from '../dependencies/outage.ts'
 import type { Log } from '../services.ts'
 import type { Env, FailureFormat } from './env.ts'
 import { currentTraceId } from './request-context.ts'
 
 /**
  * Every failure as an answer: `{ error: { code, message, hint?, data? } }` with the status of the catalog, or in the
- * format of the path's clients (`failureFormat`). Any error that is not an AgentGymError is a bug: the log gets all of
- * it, the client `internal_error` with the request's ID.
+ * format of the path's clients (`failureFormat`). An outage is 503. Any other error that is not an AgentGymError is a
+ * bug: the log gets all of it, the client `internal_error` with the request's ID.
  */
 export function answerError(log: Log): ErrorHandler<Env> {
   return (thrown, c) => {
@@ -18,15 +19,22 @@ export function answerError(log: Log): ErrorHandler<Env> {
     const error = thrown instanceof HTTPException && thrown.cause instanceof Error ? thrown.cause : thrown
     if (error instanceof AgentGymError) return answer(c, error.toReport())
     if (error instanceof HTTPException && error.status < 500) return answerException(c, error)
-    return answer(c, bugReport(log, c, error))
+    return answer(c, faultReport(log, c, error))
   }
 }
 
 /**
- * A bug towards the client, once the log has it. Not a bug: text with U+0000, wherever the request has it. PostgreSQL stores
- * none, as text (22021) or in JSON (22P05), so the database refuses it in one place for all routes.
+ * What no AgentGymError is towards the client, once the log has it: an outage, or else a bug. Neither: text with U+0000,
+ * wherever the request has it. PostgreSQL stores none, as text (22021) or in JSON (22P05), so the database refuses it in
+ * one place for all routes.
  */
-export function bugReport(log: Log, c: Context<Env>, error: unknown): ErrorReport {
+export function faultReport(log: Log, c: Context<Env>, error: unknown): ErrorReport {
+  const outage = outageIn(error)
+  if (outage !== undefined) {
+    const { dependency, cause } = outage
+    log.warn('a dependency failed', { request_id: c.get('requestId'), dependency, error: reasonOf(cause) })
+    return outage.toReport()
+  }
   if (['22021', '22P05'].includes(sqlState(error) ?? ''))
     return { code: 'request_invalid', message: 'The request contains the character U+0000, which is not allowed.' }
   const requestId = c.get('requestId')
@@ -40,11 +48,16 @@ export function bugReport(log: Log, c: Context<Env>, error: unknown): ErrorRepor
 }
 
 export function answer(c: Context<Env>, report: ErrorReport, status?: ContentfulStatusCode): Response {
-  const retryAfter = report.data?.retry_after_seconds
-  if (typeof retryAfter === 'number') c.header('retry-after', String(Math.max(1, Math.ceil(retryAfter))))
+  sayWhenToRetry(c, report)
   const { body, challenge } = c.get('rules')?.failureFormat ?? ownFormat
   if (report.code === 'unauthenticated' && challenge) c.header('www-authenticate', 'Bearer')
   return c.json(body(report), status ?? (errorCatalog[report.code].status as ContentfulStatusCode))
+}
+
+/** Sets `retry-after` where the failure says when to try again. */
+export function sayWhenToRetry(c: Context<Env>, { data }: ErrorReport): void {
+  const seconds = data?.retry_after_seconds
+  if (typeof seconds === 'number') c.header('retry-after', String(Math.max(1, Math.ceil(seconds))))
 }
 
 const ownFormat: FailureFormat = { body: (report) => ({ error: report }), challenge: true }

@@ -1,10 +1,12 @@
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, type ErrorReport } from '@agentgym/contract'
 import type { MiddlewareHandler } from 'hono'
 import { HTTPException } from 'hono/http-exception'
 import { timeout } from 'hono/timeout'
 import { requireActor, requireOperator, requireSecondFactor, unauthenticated } from '../access/authorize.ts'
 import { limitRate } from '../access/rate-limit.ts'
 import type { Database } from '../database/database.ts'
+import type { Dependencies } from '../dependencies/dependencies.ts'
+import { type DependencyName, outageReport, RETRY_AFTER_SECONDS } from '../dependencies/outage.ts'
 import type { ServerConfig } from '../services.ts'
 import { clientNetwork } from './client-address.ts'
 import type { Access, Env, RouteRules } from './env.ts'
@@ -59,20 +61,26 @@ function tooLarge(limit: number): AgentGymError {
   })
 }
 
-/** Answers once the route's time is up, even if its handler is still running; work that has begun is not undone. */
-export function limitTime(): MiddlewareHandler<Env> {
+/**
+ * Answers once the route's time is up, even if its handler is still running; work that has begun is not undone. If a
+ * dependency is down, the answer names it.
+ */
+export function limitTime(dependencies: Pick<Dependencies, 'down'>): MiddlewareHandler<Env> {
   return async (c, next) => {
     const { timeoutMs = defaultTimeoutMs } = c.get('rules')
-    return timeout(timeoutMs, () => new HTTPException(503, { cause: timedOut(timeoutMs) }))(c, next)
+    const timedOut = () => new AgentGymError(timeoutReport(timeoutMs, dependencies.down()))
+    return timeout(timeoutMs, () => new HTTPException(503, { cause: timedOut() }))(c, next)
   }
 }
 
-function timedOut(timeoutMs: number): AgentGymError {
-  return new AgentGymError({
+function timeoutReport(timeoutMs: number, [down]: DependencyName[]): ErrorReport {
+  if (down !== undefined) return outageReport(down)
+  return {
     code: 'request_timeout',
     message: `The server did not finish this request within ${timeoutMs / 1000} s.`,
     hint: 'Try again later.',
-  })
+    data: { retry_after_seconds: RETRY_AFTER_SECONDS },
+  }
 }
 
 /** Refuses U+0000 in path and query: no name, ID or text has it, and the database stores none. */

@@ -140,6 +140,12 @@ function fieldsOf(issue: z.core.$ZodIssue): { field: string; message: string }[]
   }))
 }
 
+/** A request that does not match its schema, a bug, an outage. */
+const everywhere = [
+  ...(['request_invalid', 'internal_error'] as const),
+  ...(['database_unavailable', 'storage_unavailable', 'request_timeout'] as const),
+]
+
 type DocumentedFailure = {
   description: string
   content: { 'application/json': { schema: typeof errorResponseSchema } }
@@ -147,11 +153,11 @@ type DocumentedFailure = {
 
 /**
  * The answers of a route that are not a success, for its `responses`: `...failures('package_not_found', 'forbidden')`.
- * Codes of one status become one answer. `request_invalid` and `internal_error` can come from anywhere and are added.
+ * Codes of one status become one answer. Those that can come from anywhere are added.
  */
 export function failures(...codes: ErrorCode[]): Record<number, DocumentedFailure> {
   const byStatus = new Map<number, ErrorCode[]>()
-  for (const code of new Set<ErrorCode>([...codes, 'request_invalid', 'internal_error'])) {
+  for (const code of new Set<ErrorCode>([...codes, ...everywhere])) {
     const { status } = errorCatalog[code]
     byStatus.set(status, [...(byStatus.get(status) ?? []), code])
   }

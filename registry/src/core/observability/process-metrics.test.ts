@@ -1,6 +1,7 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client'
 import { describe, expect, it } from 'vitest'
 import { parseExposition } from '../../app/testing/parse-exposition.ts'
+import { Dependencies } from '../dependencies/dependencies.ts'
 import {
   addCounts,
   countsOf,
@@ -18,7 +19,10 @@ type Database = Parameters<typeof processRegistries>[0]['database']
 /** Registries of a process of its own, but for Node's figures, which are this process's. */
 function startCounting() {
   const metrics = createProcessMetrics()
-  const registries = processRegistries({ metrics, database: { connections: () => connections } as Database })
+  const working = async () => {}
+  const dependencies = new Dependencies({ database: working, storage: working }, { warn() {}, error() {} })
+  const database = { connections: () => connections } as Database
+  const registries = processRegistries({ metrics, database, dependencies })
   return { metrics, read: async () => structuredClone(await readMetrics(registries)) }
 }
 

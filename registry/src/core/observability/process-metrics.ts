@@ -1,5 +1,7 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Connections, Database } from '../database/database.ts'
+import type { Dependencies } from '../dependencies/dependencies.ts'
+import { dependencyNames } from '../dependencies/outage.ts'
 import { version } from '../version.ts'
 
 /** Counters of one process, updated as things happen. Prometheus sums the processes, and detects restarts. */
@@ -71,9 +73,15 @@ export type GroupSnapshot = { figures: MetricsSnapshot[]; answered: number }
 
 type Sample = MetricsSnapshot[number]['values'][number] & { metricName?: string }
 
-/** All that this process counts itself: requests, iterations and calls, its connections to the database, Node's own. */
-export function processRegistries({ metrics, database }: { metrics: ProcessMetrics; database: Database }): Registry[] {
-  return [metrics.registry, connectionMetrics(() => database.connections()), nodeMetrics()]
+type Counted = { metrics: ProcessMetrics; database: Database; dependencies: Dependencies }
+
+/**
+ * All that this process counts itself: requests, iterations and calls, its connections to the database, what it depends
+ * on, Node's own.
+ */
+export function processRegistries({ metrics, database, dependencies }: Counted): Registry[] {
+  const connections = connectionMetrics(() => database.connections())
+  return [metrics.registry, connections, dependencyMetrics(dependencies), nodeMetrics()]
 }
 
 export async function readMetrics(registries: Registry[]): Promise<MetricsSnapshot> {
@@ -148,6 +156,34 @@ function connectionMetrics(read: () => Connections): Registry {
   })
     .labels(version)
     .set(1)
+  return registry
+}
+
+function dependencyMetrics(dependencies: Dependencies): Registry {
+  const registry = new Registry()
+  const registers = [registry]
+  const labelNames = ['dependency'] as const
+  new Gauge({
+    name: 'agentgym_dependency_up',
+    help: 'Whether this process can use a dependency (`database`, `storage`), by a probe every 5 s: 1 or 0.',
+    labelNames,
+    // Of several processes one without a connection is enough to be seen.
+    aggregator: 'min',
+    registers,
+    collect() {
+      for (const dependency of dependencyNames) this.set({ dependency }, dependencies.isUp(dependency) ? 1 : 0)
+    },
+  })
+  new Counter({
+    name: 'agentgym_dependency_errors_total',
+    help: 'Operations of this process that failed because a dependency could not be used.',
+    labelNames,
+    registers,
+    collect() {
+      this.reset()
+      for (const dependency of dependencyNames) this.inc({ dependency }, dependencies.errors(dependency))
+    },
+  })
   return registry
 }
 

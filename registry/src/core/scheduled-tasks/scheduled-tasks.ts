@@ -1,6 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import { sql } from 'kysely'
 import type { Database } from '../database/database.ts'
+import { outageIn } from '../dependencies/outage.ts'
 import { describe } from '../http/answer-error.ts'
 import type { Log, Services } from '../services.ts'
 
@@ -36,7 +37,7 @@ async function repeat(
     try {
       if (await claim(database, task)) await task.run(signal)
     } catch (error) {
-      log.error('scheduled task failed', { task: task.name, error: describe(error) })
+      logFailure(log, 'scheduled task failed', error, { task: task.name })
     }
     await pause(task.everyMs / 4, signal)
   }
@@ -61,6 +62,13 @@ async function pause(aboutMs: number, signal: AbortSignal): Promise<void> {
   await delay(aboutMs * (0.9 + Math.random() * 0.2), undefined, { signal }).catch(() => {})
 }
 
+/** An outage is no bug, and in the log already with its cause: one line without a stack. */
+function logFailure(log: Log, message: string, error: unknown, data: Record<string, unknown> = {}): void {
+  const outage = outageIn(error)
+  if (outage === undefined) log.error(message, { ...data, error: describe(error) })
+  else log.warn(message, { ...data, dependency: outage.dependency, error: outage.message })
+}
+
 const running = new Set<Promise<void>>()
 
 /**
@@ -69,7 +77,7 @@ const running = new Set<Promise<void>>()
  */
 export function inBackground(log: Log, what: string, work: () => Promise<void>): void {
   const task = work()
-    .catch((error: unknown) => log.error(`${what} failed`, { error: String(error) }))
+    .catch((error: unknown) => logFailure(log, `${what} failed`, error))
     .finally(() => running.delete(task))
   running.add(task)
 }

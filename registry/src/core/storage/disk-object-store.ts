@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { createReadStream } from 'node:fs'
-import { mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
+import { access, constants, mkdir, open, readdir, readFile, rename, rm, stat, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { pipeline } from 'node:stream'
 import { digestOf, isKey, keyOf, type ObjectStore, verifyingStream, verifyObject } from './object-store.ts'
@@ -42,6 +42,7 @@ export async function openDiskObjectStore(folder: string): Promise<ObjectStore> 
     has: async (key) => (await unlessMissing(stat(pathOf(key)))) !== undefined,
     delete: (key) => rm(pathOf(key), { force: true }),
     list: () => listFiles(join(folder, 'sha256')),
+    check: () => access(writing, constants.W_OK),
   }
 }
 

@@ -18,6 +18,8 @@ export interface ObjectStore {
   delete(key: string): Promise<void>
   /** Every key, for the orphan sweeper. */
   list(): AsyncIterable<{ key: string; writtenAt: Date }>
+  /** Rejects if the store cannot be used now. */
+  check(): Promise<void>
 }
 
 const pattern = /^sha256\/([0-9a-f]{64})$/

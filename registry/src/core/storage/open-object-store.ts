@@ -1,13 +1,23 @@
 import { AgentGymError } from '@agentgym/contract'
+import type { Outage } from '../dependencies/outage.ts'
 import { openDiskObjectStore } from './disk-object-store.ts'
 import type { ObjectStore } from './object-store.ts'
 import { openS3ObjectStore, type S3Address } from './s3-object-store.ts'
+import { namingOutages } from './storage-outage.ts'
 
 /** A bucket, or a folder. */
 export type ObjectStoreAddress = S3Address | { folder: string }
 
-export function openObjectStore(address: ObjectStoreAddress): Promise<ObjectStore> {
-  return 'bucket' in address ? openS3ObjectStore(address) : openDiskObjectStore(address.folder)
+/**
+ * Opens a bucket or a folder; `onOutage` receives every outage of an operation. A bucket that is down is opened all the
+ * same. Throws `storage_unavailable` if it refuses us: there is no such bucket, or no right to it.
+ */
+export async function openObjectStore(
+  address: ObjectStoreAddress,
+  onOutage: (outage: Outage) => void = () => {},
+): Promise<ObjectStore> {
+  const store = 'bucket' in address ? await openS3ObjectStore(address) : await openDiskObjectStore(address.folder)
+  return namingOutages(store, onOutage)
 }
 
 /** Undefined if the environment names no bucket. The SDK finds the credentials. Throws `config_invalid`. */

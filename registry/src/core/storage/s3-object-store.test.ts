@@ -1,5 +1,7 @@
 import { startS3 } from '@agentgym/testkit/s3'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { Outage } from '../dependencies/outage.ts'
+import { openObjectStore } from './open-object-store.ts'
 import { openS3ObjectStore } from './s3-object-store.ts'
 
 describe('openS3ObjectStore', () => {
@@ -33,11 +35,20 @@ describe('openS3ObjectStore', () => {
     expect(JSON.stringify(refused.toReport())).not.toContain('hunter2')
   })
 
-  it('reports a server that does not respond', async () => {
-    const opening = openS3ObjectStore({ ...s3.address, endpoint: 'http://127.0.0.1:1' })
-    await expect(opening).rejects.toMatchObject({
-      code: 'storage_unavailable',
-      message: expect.stringContaining('ECONNREFUSED'),
-    })
+  it('opens a bucket that is down, fails by name meanwhile, and works once it is back', async () => {
+    const outages: Outage[] = []
+    await s3.pause()
+    const store = await openObjectStore(s3.address, (outage) => outages.push(outage))
+    const bytes = Buffer.from('b')
+    const failed = await store.put(bytes).catch((error) => error)
+    expect(failed).toMatchObject({ name: 'Outage', dependency: 'storage' })
+    expect(failed.message).toContain('ECONNREFUSED')
+    await expect(store.get(`sha256/${'0'.repeat(64)}`)).rejects.toThrow(Outage)
+    await expect(Array.fromAsync(store.list())).rejects.toThrow(Outage)
+    await expect(store.check()).rejects.toThrow()
+    expect(outages).toHaveLength(3)
+    await s3.resume()
+    await store.check()
+    expect(Buffer.from((await store.get(await store.put(bytes))) ?? [])).toEqual(bytes)
   })
 })

@@ -11,6 +11,7 @@ import {
   S3Client,
   S3ServiceException,
 } from '@aws-sdk/client-s3'
+import { reasonOf } from '../dependencies/outage.ts'
 import { digestOf, isKey, keyOf, type ObjectStore, verifyingStream, verifyObject } from './object-store.ts'
 
 export type S3Address = {
@@ -28,48 +29,85 @@ export type S3Address = {
   pageSize?: number
 }
 
+/** Milliseconds until a request without an answer is given up, and all attempts at it; an upload gets more by its size. */
+const limits = { attemptMs: 8_000, allMs: 20_000, probeMs: 4_000 }
+/** The slowest upload that is waited for. */
+const uploadBytesPerMs = 1_000
+
 /**
  * Objects in a bucket. S3 writes an object completely or not at all and is consistent afterwards. A key is only ever
- * rewritten with the same bytes, so no write has to be conditional. Throws `storage_unavailable` if the bucket cannot
- * be reached.
+ * rewritten with the same bytes, so no write has to be conditional. A bucket that does not answer is opened all the same:
+ * each operation fails until it does. Throws `storage_unavailable` if it answers that it cannot be used.
  */
 export async function openS3ObjectStore(address: S3Address): Promise<ObjectStore> {
   const client = createClient(address)
   const Bucket = address.bucket
   const prefix = address.prefix ?? ''
   const named = (key: string) => ({ Bucket, Key: `${prefix}sha256/${digestOf(key)}` })
-  await checkBucket(client, address)
+  const check = async () => {
+    await inTime(limits.probeMs, (options) => client.send(new HeadBucketCommand({ Bucket }), options))
+  }
+  await check().catch((cause) => {
+    if (isRefusal(cause)) throw unusable(address, cause)
+  })
+  const open = (key: string) =>
+    unlessMissing(inTime(limits.allMs, (options) => client.send(new GetObjectCommand(named(key)), options)))
   return {
     put: async (bytes) => {
       const key = keyOf(bytes)
-      await client.send(
-        new PutObjectCommand({
-          ...named(key),
-          Body: bytes,
-          ContentLength: bytes.length,
-          ContentType: 'application/octet-stream',
-          // The server rejects an upload that arrives damaged.
-          ChecksumSHA256: Buffer.from(digestOf(key), 'hex').toString('base64'),
-        }),
-      )
+      const upload = new PutObjectCommand({
+        ...named(key),
+        Body: bytes,
+        ContentLength: bytes.length,
+        ContentType: 'application/octet-stream',
+        // The server rejects an upload that arrives damaged.
+        ChecksumSHA256: Buffer.from(digestOf(key), 'hex').toString('base64'),
+      })
+      const uploadMs = bytes.length / uploadBytesPerMs
+      await inTime(limits.allMs + uploadMs, (options) => client.send(upload, options), limits.attemptMs + uploadMs)
       return key
     },
     get: async (key) => {
-      const found = await unlessMissing(client.send(new GetObjectCommand(named(key))))
+      const found = await open(key)
       return found?.Body && verifyObject(key, await found.Body.transformToByteArray())
     },
     stream: async (key) => {
-      const found = await unlessMissing(client.send(new GetObjectCommand(named(key))))
+      const found = await open(key)
       if (!(found?.Body instanceof Readable)) return undefined
       const body = verifyingStream(key)
       pipeline(found.Body, body, () => {})
       return { body, size: found.ContentLength ?? 0 }
     },
-    has: async (key) => (await unlessMissing(client.send(new HeadObjectCommand(named(key))))) !== undefined,
+    has: async (key) => {
+      const head = new HeadObjectCommand(named(key))
+      return (await unlessMissing(inTime(limits.allMs, (options) => client.send(head, options)))) !== undefined
+    },
     delete: async (key) => {
-      await client.send(new DeleteObjectCommand(named(key)))
+      await inTime(limits.allMs, (options) => client.send(new DeleteObjectCommand(named(key)), options))
     },
     list: () => listKeys(client, address),
+    check,
+  }
+}
+
+type SendOptions = { abortSignal: AbortSignal; requestTimeout: number }
+
+/**
+ * Gives up after `allMs` without an answer, and tries again what has none after `attemptMs`. Once the answer begins, its
+ * body may take longer.
+ */
+async function inTime<Result>(
+  allMs: number,
+  send: (options: SendOptions) => Promise<Result>,
+  attemptMs: number = limits.attemptMs,
+): Promise<Result> {
+  const expiry = new AbortController()
+  const late = Object.assign(new Error(`no answer within ${allMs / 1_000} s`), { name: 'TimeoutError' })
+  const timer = setTimeout(() => expiry.abort(late), allMs)
+  try {
+    return await send({ abortSignal: expiry.signal, requestTimeout: Math.min(attemptMs, allMs) })
+  } finally {
+    clearTimeout(timer)
   }
 }
 
@@ -80,28 +118,31 @@ function createClient({ region = 'us-east-1', endpoint, pathStyle = false, crede
     forcePathStyle: pathStyle,
     credentials,
     maxAttempts: 4,
-    requestHandler: { connectionTimeout: 5_000, requestTimeout: 60_000 },
+    // Without `throwOnRequestTimeout` a request that is never answered is only logged. The time of a silent socket is
+    // that of a download that has frozen, or whose reader has.
+    requestHandler: { connectionTimeout: 5_000, throwOnRequestTimeout: true, socketTimeout: 120_000 },
     // By default the SDK adds its own checksum to uploads and downloads, which other servers reject; we send ours.
     requestChecksumCalculation: 'WHEN_REQUIRED',
     responseChecksumValidation: 'WHEN_REQUIRED',
   })
 }
 
-async function checkBucket(client: S3Client, { bucket, endpoint }: S3Address): Promise<void> {
-  try {
-    await client.send(new HeadBucketCommand({ Bucket: bucket }))
-  } catch (cause) {
-    const why = cause instanceof Error ? cause.message || cause.name : String(cause)
-    throw new AgentGymError(
-      {
-        code: 'storage_unavailable',
-        message: `The bucket ${bucket} cannot be used: ${why}.`,
-        hint: 'Check AGENTGYM_S3_BUCKET, AGENTGYM_S3_ENDPOINT, AGENTGYM_S3_REGION and the credentials (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY).',
-        data: { bucket, endpoint },
-      },
-      { cause },
-    )
-  }
+/** The server answers, and not that it is in trouble: a wrong name, region or key. Waiting does not help. */
+function isRefusal(error: unknown): boolean {
+  const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined
+  return status !== undefined && status < 500 && status !== 408 && status !== 429
+}
+
+function unusable({ bucket, endpoint }: S3Address, cause: unknown): AgentGymError {
+  return new AgentGymError(
+    {
+      code: 'storage_unavailable',
+      message: `The bucket ${bucket} cannot be used: ${reasonOf(cause)}.`,
+      hint: 'Check AGENTGYM_S3_BUCKET, AGENTGYM_S3_ENDPOINT, AGENTGYM_S3_REGION and the credentials (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY).',
+      data: { bucket, endpoint },
+    },
+    { cause },
+  )
 }
 
 async function* listKeys(
@@ -110,9 +151,8 @@ async function* listKeys(
 ): AsyncIterable<{ key: string; writtenAt: Date }> {
   let ContinuationToken: string | undefined
   do {
-    const page: ListObjectsV2CommandOutput = await client.send(
-      new ListObjectsV2Command({ Bucket, Prefix: `${prefix}sha256/`, MaxKeys, ContinuationToken }),
-    )
+    const next = new ListObjectsV2Command({ Bucket, Prefix: `${prefix}sha256/`, MaxKeys, ContinuationToken })
+    const page: ListObjectsV2CommandOutput = await inTime(limits.allMs, (options) => client.send(next, options))
     for (const { Key = '', LastModified } of page.Contents ?? []) {
       const key = Key.slice(prefix.length)
       if (isKey(key) && LastModified) yield { key, writtenAt: LastModified }
@@ -125,7 +165,9 @@ async function unlessMissing<Result>(result: Promise<Result>): Promise<Result | 
   try {
     return await result
   } catch (error) {
-    if (error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404) return undefined
+    const isMissing = error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404
+    // A missing bucket is no missing object.
+    if (isMissing && error.name !== 'NoSuchBucket') return undefined
     throw error
   }
 }

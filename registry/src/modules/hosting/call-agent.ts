@@ -1,9 +1,10 @@
 import { randomUUID } from 'node:crypto'
-import { AgentGymError, type HostedCall, type HostedCallRequest } from '@agentgym/contract'
+import { AgentGymError, type ErrorCode, type HostedCall, type HostedCallRequest } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import type { Actor } from '../../core/access/authorize.ts'
 import { packageNotFound, requireActor } from '../../core/access/authorize.ts'
 import type { Schema } from '../../core/database/schema.ts'
+import { outageIn } from '../../core/dependencies/outage.ts'
 import { requestHash } from '../../core/idempotency/idempotency.ts'
 import { inBackground } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import { heldPrice, majorOf, paymentRequired } from '../entitlements/index.ts'
@@ -43,9 +44,14 @@ export async function callAgent(services: HostingServices, call: Call, signal: A
     note('answered')
     return JSON.parse(answer)
   } catch (error) {
-    note(signal.aborted ? 'dropped' : error instanceof AgentGymError ? error.code : 'internal_error')
+    note(signal.aborted ? 'dropped' : codeOf(error))
     throw error
   }
+}
+
+function codeOf(error: unknown): ErrorCode {
+  if (error instanceof AgentGymError) return error.code
+  return outageIn(error)?.toReport().code ?? 'internal_error'
 }
 
 async function answerOf(services: HostingServices, call: Call, signal: AbortSignal): Promise<string> {

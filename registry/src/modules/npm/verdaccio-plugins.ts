@@ -1,6 +1,7 @@
 import { AsyncLocalStorage } from 'node:async_hooks'
 import { PassThrough, type Readable } from 'node:stream'
 import { AgentGymError, errorCatalog } from '@agentgym/contract'
+import { type Outage, outageIn } from '../../core/dependencies/outage.ts'
 import { isKnownTag } from '../../core/http/entity-tag.ts'
 import type { BridgedResponse } from './node-bridge.ts'
 
@@ -36,7 +37,7 @@ export type Reading = {
   source: NpmSource
   answer: BridgedResponse
   report(error: unknown): void
-  refused?: AgentGymError
+  refused?: AgentGymError | Outage
 }
 
 /** Verdaccio requests a package from its storage without naming the user: the current request supplies it. */
@@ -71,10 +72,15 @@ function settle<Value>(current: Reading, promise: Promise<Value>, callback: Call
 }
 
 /**
- * Verdaccio reads `status` (HTTP) and `code` (storage) of errors and sends only their message: our own errors are kept and
- * sent instead. Bugs go to the log only.
+ * Verdaccio reads `status` (HTTP) and `code` (storage) of errors and sends only their message: our own errors and outages
+ * are kept and sent instead. Bugs go to the log only.
  */
 function asHttpError(current: Reading, error: unknown): Error {
+  const outage = outageIn(error)
+  if (outage !== undefined) {
+    current.refused = outage
+    return Object.assign(new Error(outage.message), { status: 503, code: 503 })
+  }
   if (error instanceof AgentGymError) {
     const { status } = errorCatalog[error.code]
     if (status >= 500) current.report(error)

@@ -18,7 +18,7 @@ const server: RpcServer = {
       throw new Error('a secret of ours')
     },
   },
-  bug: () => ({ code: 'internal_error', message: 'Internal server error.' }),
+  fault: () => ({ code: 'internal_error', message: 'Internal server error.' }),
 }
 /** What the client reads: answers as text, the way they go over the wire. */
 const ask = async (text: string | Uint8Array): Promise<string | undefined> => {

@@ -12,8 +12,8 @@ type Params = Record<string, unknown>
 export type RpcServer = {
   /** What each method does with its params, given by name. Throws AgentGymErrors. */
   methods: Readonly<Record<string, (params: Params) => Promise<unknown>>>
-  /** What a bug is called towards the client, once it has been noted. */
-  bug: (error: unknown) => ErrorReport
+  /** What an outage or a bug is called towards the client, once it has been noted. */
+  fault: (error: unknown) => ErrorReport
 }
 
 const mostRequests = 50
@@ -95,7 +95,7 @@ async function outcome(
   id: RpcId,
   method: string,
   params: Params | unknown[],
-  { methods, bug }: RpcServer,
+  { methods, fault }: RpcServer,
 ): Promise<RpcResponse> {
   if (!Object.hasOwn(methods, method)) {
     const message = `There is no method ${JSON.stringify(method.slice(0, 100))}.`
@@ -112,7 +112,7 @@ async function outcome(
   try {
     return { jsonrpc: '2.0', result: await methods[method](Array.isArray(params) ? {} : params), id }
   } catch (error) {
-    const report = error instanceof AgentGymError ? error.toReport() : bug(error)
+    const report = error instanceof AgentGymError ? error.toReport() : fault(error)
     return { jsonrpc: '2.0', error: rpcErrorOf(report), id }
   }
 }

@@ -1,12 +1,19 @@
-import { type RpcMethod, rpcBodySchema, rpcMethods, rpcResponseSchema, rpcResultSchema } from '@agentgym/contract'
+import {
+  type ErrorReport,
+  type RpcMethod,
+  rpcBodySchema,
+  rpcMethods,
+  rpcResponseSchema,
+  rpcResultSchema,
+} from '@agentgym/contract'
 import { createRoute, type OpenAPIHono } from '@hono/zod-openapi'
 import type { z } from 'zod'
 import type { Actor } from '../../core/access/authorize.ts'
-import { bugReport } from '../../core/http/answer-error.ts'
+import { faultReport, sayWhenToRetry } from '../../core/http/answer-error.ts'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, declare, failures, json, requestInvalid } from '../../core/http/route.ts'
 import { evaluateRun, findEvaluation } from './evaluations.ts'
-import { answerRpc, notJson, type RpcServer } from './json-rpc.ts'
+import { answerRpc, notJson, type RpcResponse, type RpcServer } from './json-rpc.ts'
 import { requestOf } from './route-parts.ts'
 import { requireRun } from './run-access.ts'
 import { answerBytes, trajectoryPage } from './run-data.ts'
@@ -26,13 +33,17 @@ const rpcRoute = createRoute({
     body: { required: true, content: json(rpcBodySchema) },
   },
   responses: {
+    ...failures('unauthenticated', 'request_too_large'),
     200: {
       description: 'The response, or an array of responses in the order of a batch.',
       content: json(rpcResultSchema),
     },
+    503: {
+      description: 'The database or the storage is unavailable, and nothing was done. With `retry-after`.',
+      content: json(rpcResultSchema),
+    },
     204: { description: 'The request contains only notifications, which have no response.' },
     415: { description: 'The body is not application/json.', content: json(rpcResponseSchema) },
-    ...failures('unauthenticated', 'request_too_large'),
   },
 })
 
@@ -47,11 +58,21 @@ export function rpcRoutes(services: RunServices): OpenAPIHono<Env> {
     if (!/^application\/json *(;|$)/i.test(type)) return c.json(notJson(type), 415)
     const answer = await answerRpc(await c.req.arrayBuffer(), {
       methods: trainingMethods(services, requestOf(c)),
-      bug: (error) => bugReport(services.log, c, error),
+      fault: (error) => faultReport(services.log, c, error),
     })
-    return answer === undefined ? c.body(null, 204) : c.json(answer, 200)
+    if (answer === undefined) return c.body(null, 204)
+    const outage = commonOutage([answer].flat())
+    if (outage === undefined) return c.json(answer, 200)
+    sayWhenToRetry(c, outage)
+    return c.json(answer, 503)
   })
   return routes
+}
+
+/** Where nothing was done because of an outage: HTTP says so, too, for clients and proxies that try again by its status. */
+function commonOutage(answers: RpcResponse[]): ErrorReport | undefined {
+  const reports = answers.map((each) => ('error' in each ? each.error.data : undefined))
+  return reports.every((report) => report?.data?.dependency !== undefined) ? reports[0] : undefined
 }
 
 type Caller = { actor: Actor | null; ip: string; traceparent: string | null }

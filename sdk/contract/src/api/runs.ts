@@ -262,8 +262,16 @@ export type EvaluationJob = z.infer<typeof evaluationJobSchema>
 
 export const healthSchema = z.object({ ok: z.boolean() }).meta({ id: 'Health' })
 export const readinessSchema = z
-  .object({ ok: z.boolean(), database: z.boolean(), objects: z.boolean(), draining: z.boolean() })
+  .object({
+    ok: z.boolean(),
+    database: z.boolean(),
+    objects: z.boolean(),
+    /** The dependencies that cannot be used, by name. */
+    down: z.array(z.enum(['database', 'storage'])),
+    draining: z.boolean(),
+  })
   .meta({ id: 'Readiness' })
+export type Readiness = z.infer<typeof readinessSchema>
 
 const queueSchema = z.object({ queued: count, running: count })
 
