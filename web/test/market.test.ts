@@ -9,7 +9,9 @@ let stranger: TestBrowser
 let publish: PublishSampled
 
 beforeAll(async () => {
-  site = await openTestSite({ environment: { AGENTGYM_PAYOUT_HOLD_DAYS: '0' } })
+  site = await openTestSite({
+    environment: { AGENTGYM_PAYOUT_HOLD_DAYS: '0', AGENTGYM_TRAINING_FREE_MINOR_PER_MONTH: '250' },
+  })
   const publisher = await openPublisher(site)
   seller = publisher.owner
   publish = publisher.publish
@@ -99,7 +101,9 @@ describe('balance', () => {
     const paid = await rich.submit('/balance', '/balance/top-ups', { amount_minor: '12.5' })
     expect(leadsTo(paid)).toMatch(/^\/payments\/[0-9a-f-]{36}$/)
     expect((await rich.get(leadsTo(paid))).text).toContain('Top-up of $12.50')
-    expect((await rich.get('/balance')).text).toContain('$12.50')
+    const { text } = await rich.get('/balance')
+    expect(text).toContain('$12.50')
+    expect(text).toMatch(/Free training left[\s\S]{0,200}\$2\.50[\s\S]{0,100}of \$2\.50 a month/)
     expect((await stranger.get(leadsTo(paid))).status).toBe(404)
   })
 

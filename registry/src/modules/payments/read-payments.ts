@@ -12,6 +12,7 @@ import { endByCreation, readPage } from '../../core/database/page-cursor.ts'
 import type { Services } from '../../core/services.ts'
 import { accountsWithRole, findParty, type Party, readingScope } from '../accounts/index.ts'
 import { availableMinor, readOwnersAccounts } from '../ledger/index.ts'
+import { trainingQuota } from '../orders/index.ts'
 import { findPayment, listPayments, paymentOf } from './payments.store.ts'
 import { listPayouts, payoutOf } from './payouts.ts'
 import { paymentNotFound } from './start-payment.ts'
@@ -66,14 +67,21 @@ export async function showBalance(
   const scope = readingScope(actor)
   const party = await findParty(database.query, actor, account, { permission: 'read', scope })
   const balance = await readBalance(database.query, party, config.training.currency)
-  return { ...balance, test_money: config.market.stripe === null }
+  const quota = await trainingQuota(database.query, config, party.id)
+  return {
+    ...balance,
+    training_quota: quota && {
+      ...{ limit_minor: quota.limitMinor, used_minor: quota.usedMinor, resets_at: quota.resetsAt.toISOString() },
+    },
+    test_money: config.market.stripe === null,
+  }
 }
 
 export async function readBalance(
   query: Queries,
   { id, username }: Party,
   currency: string,
-): Promise<Omit<Balance, 'test_money'>> {
+): Promise<Omit<Balance, 'test_money' | 'training_quota'>> {
   const accounts = await readOwnersAccounts(query, id)
   const balance = accounts.find((account) => account.code === 'balance' && account.currency === currency)
   const { awaited } = await query

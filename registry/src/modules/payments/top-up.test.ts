@@ -37,7 +37,7 @@ describeOnEngines('balances and top-ups on $kind', ({ open }) => {
   it('is on the balance at once', async () => {
     const { token, actor } = await newBuyer()
     expect(await balanceOf(token)).toEqual({
-      ...{ account: actor.username, currency: 'USD', test_money: true },
+      ...{ account: actor.username, currency: 'USD', test_money: true, training_quota: null },
       ...{ available_minor: 0, held_minor: 0, awaited_minor: 0 },
     })
     const paid = await topUp(token, { amount_minor: 2_500 })

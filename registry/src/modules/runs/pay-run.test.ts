@@ -1,5 +1,6 @@
 import { startRunRequestSchema } from '@agentgym/contract'
 import { describeOnEngines } from '@agentgym/testkit/databases'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
@@ -14,8 +15,9 @@ import {
   holdings,
   listPackage,
 } from '../orders/testing/marketplace.ts'
+import { trainingQuota } from '../orders/training-quota.ts'
 import { listEarnings } from '../payments/earnings-entries.ts'
-import { readBalance } from '../payments/read-payments.ts'
+import { readBalance, showBalance } from '../payments/read-payments.ts'
 import { cancelRun, topUpRun } from './steer-run.ts'
 import { submitRun } from './submit-run.ts'
 import { mustTakeTurn, openTraining, pricePerHour, runOf, silence, type Training, takeTurn } from './testing/train.ts'
@@ -183,6 +185,35 @@ describeOnEngines('what training costs, on $kind', ({ open }) => {
     expect(await codeOf(submit(actor)), 'unlimited').toBe('done')
     await (await mustTakeTurn(training, price)).end(failed, 1_000)
     expect(await shown(actor)).toMatchObject({ available_minor: 60, held_minor: 0 })
+  })
+
+  it('a quota is of a month in UTC, and gives its last part to one of two runs that want it at the same moment', async () => {
+    quota(100)
+    const actor = await user(1_000)
+    const { id } = await submit(actor, 100)
+    await cancelRun(training.services, { actor, runId: id, ip: null })
+    const charge = (resumption: number, free_minor: number, at: string) =>
+      sql`insert into training_charges (run_id, resumption, amount_minor, currency, price_milliseconds, free_minor, created_at)
+        values (${id}, ${resumption}, ${free_minor}, 'USD', 0, ${free_minor},
+          date_trunc('month', now() at time zone 'UTC') at time zone 'UTC' + ${at}::interval)`.execute(database.query)
+    await charge(1, 70, '-1 millisecond')
+    await charge(2, 25, '0')
+    for (const zone of ['UTC', 'Pacific/Kiritimati', 'Pacific/Pago_Pago'])
+      await database.transaction(async (query) => {
+        await sql`select set_config('TimeZone', ${zone}, true)`.execute(query)
+        const found = await trainingQuota(query, training.services.config, actor.accountId)
+        expect(found, zone).toMatchObject({ limitMinor: 100, usedMinor: 25 })
+        expect(found?.resetsAt.toISOString()).toMatch(/^\d{4}-\d{2}-01T00:00:00\.000Z$/)
+      })
+    const runs = await Promise.all([submit(actor, 60), submit(actor, 60)])
+    const covers = await Promise.all(runs.map((run) => runOf(training.services, run.id)))
+    expect(covers.map(({ free_minor }) => Number(free_minor)).sort()).toEqual([15, 60])
+    expect(covers.reduce((sum, { held_minor }) => sum + Number(held_minor), 0)).toBe(45)
+    expect(await showBalance(training.services, actor, undefined)).toMatchObject({
+      training_quota: { limit_minor: 100, used_minor: 100, resets_at: expect.stringMatching(/-01T00:00:00/) },
+    })
+    for (const run of runs) await cancelRun(training.services, { actor, runId: run.id, ip: null })
+    expect(await showBalance(training.services, actor, undefined)).toMatchObject({ training_quota: { used_minor: 25 } })
   })
 
   it('counts towards caps of the account and of the token, while it is held and once it is paid', async () => {

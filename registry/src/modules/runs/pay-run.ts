@@ -6,7 +6,7 @@ import type { Schema } from '../../core/database/schema.ts'
 import type { TrainingRunTable } from '../../core/database/training-schema.ts'
 import type { ServerConfig } from '../../core/services.ts'
 import { availableMinor, lockAccounts, openAccounts, type Transfer, transferId } from '../ledger/index.ts'
-import { mustTransfer, repayDebt, requireWithinCaps } from '../orders/index.ts'
+import { mustTransfer, repayDebt, requireWithinCaps, trainingQuota } from '../orders/index.ts'
 
 type Paying = { database: Pick<Database, 'lock'>; config: Pick<ServerConfig, 'training'> }
 type RunRow = Selectable<TrainingRunTable>
@@ -51,8 +51,8 @@ export async function coverRun(
   if (cost <= 0) return
   // One reservation of an account at a time, so that two runs cannot use the same part of its quota.
   await database.lock(query, `training-quota:${run.owner_id}`)
-  const used = await usedQuotaMinor(query, run.owner_id, currency)
-  const free = Math.min(cost, Math.max(0, freeMinorPerMonth - used))
+  const quota = await trainingQuota(query, config, run.owner_id)
+  const free = quota === null ? 0 : Math.min(cost, Math.max(0, quota.limitMinor - quota.usedMinor))
   const cover = { ...(await holdForTraining(query, run, { amountMinor: cost - free, currency })), free_minor: free }
   await query
     .updateTable('training_runs')
@@ -160,20 +160,6 @@ async function chargedMinor(query: Queries, runId: string): Promise<number> {
     .where('run_id', '=', runId)
     .executeTakeFirstOrThrow()
   return Number(charged ?? 0)
-}
-
-/** Of an account's free quota: what runs have used in this month (UTC), and what is reserved for runs in progress. */
-async function usedQuotaMinor(query: Queries, ownerId: string, currency: string): Promise<number> {
-  const { rows } = await sql<{ used: number }>`
-    select ((select coalesce(sum(training_charges.free_minor), 0) from training_charges
-        join training_runs on training_runs.id = training_charges.run_id
-        where owner_id = ${ownerId} and currency = ${currency}
-          and training_charges.created_at >= date_trunc('month', now() at time zone 'UTC') at time zone 'UTC')
-      + (select coalesce(sum(free_minor), 0) from training_runs
-        where owner_id = ${ownerId} and cover_currency = ${currency} and free_minor > 0))::bigint as used`.execute(
-    query,
-  )
-  return rows[0].used
 }
 
 function noBudget(

@@ -1,4 +1,4 @@
-import { AgentGymError, formatAmount, type Payment } from '@agentgym/contract'
+import { AgentGymError, type Balance, formatAmount, type Payment } from '@agentgym/contract'
 import type { Command } from 'commander'
 import { type Connection, findConnection } from '../account/connection.ts'
 import type { CommandContext, MakeAction } from '../command-context.ts'
@@ -36,6 +36,8 @@ export async function balance({ org }: { org?: string }, context: CommandContext
   const pairs: [string, string][] = [['available', formatAmount(available, currency)]]
   if (held > 0) pairs.push(['held', `${formatAmount(held, currency)} for runs and hosted calls`])
   if (awaited > 0) pairs.push(['pending', `${formatAmount(awaited, currency)} in unconfirmed top-ups`])
+  if (found.training_quota !== null && found.training_quota.limit_minor > 0)
+    pairs.push(['free training', quotaText(found.training_quota, currency)])
   if (found.test_money) pairs.push(['note', 'test money: this server takes no real payments'])
   for (const line of fieldLines(pairs, context.terminal)) context.print(line)
   if (context.json) return
@@ -45,6 +47,14 @@ export async function balance({ org }: { org?: string }, context: CommandContext
   }
   const whose = org === undefined ? '' : ` --org ${shellQuote(org)}`
   context.print(`${symbols.next} Top up: ${paint.accent(`agentgym balance top-up AMOUNT${whose}`)}`)
+}
+
+function quotaText(
+  { limit_minor: limit, used_minor: used, resets_at: resetsAt }: NonNullable<Balance['training_quota']>,
+  currency: string,
+): string {
+  const left = formatAmount(Math.max(0, limit - used), currency)
+  return `${left} of ${formatAmount(limit, currency)} left until ${resetsAt.slice(0, 10)}`
 }
 
 export type TopUpFlags = {

@@ -17,6 +17,17 @@ export const balanceSchema = z
     held_minor: sum,
     /** Top-ups not yet confirmed by the payment provider. */
     awaited_minor: sum,
+    /** What the account trains free of charge on workers with a price. Null if this server never charges for training. */
+    training_quota: z
+      .object({
+        /** Of a month. 0: all training on workers with a price is paid. */
+        limit_minor: sum,
+        /** Used this month, or reserved for runs in progress. */
+        used_minor: sum,
+        /** When the next month begins (UTC). */
+        resets_at: moment,
+      })
+      .nullable(),
     /** All money on this server is test money, which is worth nothing. */
     test_money: z.boolean(),
   })

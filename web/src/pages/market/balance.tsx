@@ -90,7 +90,7 @@ type BalancePageProps = {
 }
 
 function BalancePage({ balance, payments, account, amount, next, failure = null, idempotencyKey }: BalancePageProps) {
-  const { currency } = balance
+  const { currency, training_quota: quota } = balance
   return (
     <MarketFrame title="Balance" path="/balance" account={account} needs="member">
       <Metrics>
@@ -100,6 +100,11 @@ function BalancePage({ balance, payments, account, amount, next, failure = null,
         {balance.held_minor > 0 && (
           <Metric label="Held" note="promised to runs and hosted calls">
             <Amount minor={balance.held_minor} currency={currency} />
+          </Metric>
+        )}
+        {quota !== null && quota.limit_minor > 0 && (
+          <Metric label="Free training left" note={`of ${formatAmount(quota.limit_minor, currency)} a month`}>
+            <Amount minor={Math.max(0, quota.limit_minor - quota.used_minor)} currency={currency} />
           </Metric>
         )}
         {balance.awaited_minor > 0 && (

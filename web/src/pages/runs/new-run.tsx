@@ -178,7 +178,7 @@ function NewRunPage({ values, accounts, machines, failure = null, priceNote, ide
           label={`Budget (${host.currency})`}
           name="budget_minor"
           value={values.budget_minor}
-          help="At the limit, the run stops with a checkpoint and can be resumed. Default: no limit."
+          help="At the limit, the run stops with a checkpoint and can be resumed. Required where workers have a price: it is held on your balance, after your free training, and what is left over is released."
           failure={failure}
         />
         <Field
