@@ -193,6 +193,34 @@ it('two processes share a port, outlive each other, tell one story to Prometheus
   expect(server.stdout().trim().split('\n')).toHaveLength(1)
 })
 
+it('a process that hangs is replaced, and one that hangs while it should end is killed', async () => {
+  const server = await startTwo()
+  const { url } = server.said
+  await scrape(url)
+  const [victim] = childrenOf(server.pid)
+  process.kill(victim, 'SIGSTOP')
+  // The other one serves: of connections that are distributed in turn, the stopped one gets one.
+  const answers = await Promise.all(
+    Array.from({ length: 10 }, () =>
+      get(`${url}/v1/nothing`).then(
+        ({ status }) => status,
+        () => undefined,
+      ),
+    ),
+  )
+  expect(answers.filter((status) => status === 404).length).toBeGreaterThanOrEqual(9)
+  await until(() => server.log().some(({ message }) => message === 'process_hung'))
+  await until(() => server.log().filter(({ message }) => message === 'serving').length === 3)
+  expect(server.log()).toContainEqual(expect.objectContaining({ message: 'process_ended', signal: 'SIGKILL' }))
+  expect(lives(victim)).toBe(false)
+  expect((await scrape(url))('agentgym_processes_scraped')).toBe(2)
+
+  process.kill(childrenOf(server.pid)[0], 'SIGSTOP')
+  process.kill(server.pid, 'SIGTERM')
+  expect(await server.status).toBe(0)
+  expect(server.log().filter(({ message }) => message === 'stopped')).toHaveLength(1)
+})
+
 it('processes whose supervisor was killed answer what is under way, and end', async () => {
   const server = await startTwo()
   const pids = childrenOf(server.pid)

@@ -2,6 +2,7 @@ import cluster, { type Worker } from 'node:cluster'
 import { fileURLToPath } from 'node:url'
 import { AgentGymError, type ErrorReport } from '@agentgym/contract'
 import type { GroupSnapshot, MetricsSnapshot } from '@agentgym/registry/processes'
+import { Heartbeat } from './heartbeat.ts'
 
 const entry = fileURLToPath(new URL('./server.process.ts', import.meta.url))
 
@@ -11,6 +12,8 @@ export type ServerProcess = {
   /** Resolves when it serves; rejects with its error if it fails before that. */
   serving: Promise<{ url: string; hasSite: boolean }>
   ended: Promise<ProcessEnd>
+  /** Resolves if it stops answering while it should run. */
+  hung: Promise<void>
   /** Its metrics. Rejects if it ends before it responds. */
   readMetrics(): Promise<MetricsSnapshot>
   /** Lets it finish its requests and end. */
@@ -38,7 +41,9 @@ export function forkServer(groupMetrics: () => Promise<GroupSnapshot>): ServerPr
   }
   const serving = Promise.withResolvers<{ url: string; hasSite: boolean }>()
   const metrics = new PendingMetrics()
+  const heartbeat = new Heartbeat(() => send({ kind: 'ping' }))
   const ended = endOf(worker).then((end) => {
+    heartbeat.end()
     metrics.rejectAll()
     serving.reject(new Error(`A process of the server ended before it served (${end.signal ?? end.code}).`))
     return end
@@ -46,6 +51,8 @@ export function forkServer(groupMetrics: () => Promise<GroupSnapshot>): ServerPr
   // Callers that wait get the rejection; without one it must not count as unhandled.
   serving.promise.catch(() => {})
   worker.on('message', async (message: FromProcess) => {
+    heartbeat.answered()
+    if (message.kind === 'alive') return
     if (message.kind === 'serving') serving.resolve(message)
     else if (message.kind === 'failed') serving.reject(failureOf(message))
     else if (message.kind === 'metrics') metrics.settle(message.request, message.metrics)
@@ -56,6 +63,7 @@ export function forkServer(groupMetrics: () => Promise<GroupSnapshot>): ServerPr
     start: (start) => send({ kind: 'start', start }),
     serving: serving.promise,
     ended,
+    hung: heartbeat.hung,
     readMetrics: () => metrics.request((id) => send({ kind: 'read_metrics', request: id })),
     stop: () => send({ kind: 'stop' }),
     kill: () => void worker.process.kill('SIGKILL'),
@@ -123,6 +131,7 @@ export type ToProcess =
   | { kind: 'read_metrics'; request: number }
   | { kind: 'group_metrics'; request: number; group: GroupSnapshot }
   | { kind: 'stop' }
+  | { kind: 'ping' }
 
 /** From a process of the server to the supervisor. */
 export type FromProcess =
@@ -131,3 +140,5 @@ export type FromProcess =
   | { kind: 'failed'; report: ErrorReport | null; stack: string }
   | { kind: 'metrics'; request: number; metrics: MetricsSnapshot | null }
   | { kind: 'read_group'; request: number }
+  /** The answer to a ping. */
+  | { kind: 'alive' }

@@ -29,6 +29,7 @@ let readMetrics: (() => Promise<MetricsSnapshot>) | undefined
 
 process.on('message', (message: ToProcess) => {
   if (message.kind === 'start') void run(message.start)
+  else if (message.kind === 'ping') void send({ kind: 'alive' })
   else if (message.kind === 'stop') stopRequested.resolve()
   else if (message.kind === 'read_metrics') void sendMetrics(message.request)
   else pendingGroups.get(message.request)?.(message.group)

@@ -21,7 +21,7 @@ type ServedProcesses = {
 
 /**
  * Serves one port with `processes` processes, each a complete server. This process supervises them: it distributes
- * connections in turn and restarts processes that end. Resolves when all of them serve.
+ * connections in turn, restarts processes that end, and replaces those that hang. Resolves when all of them serve.
  *
  * Throws `config_invalid` on the embedded database, and the error of the first process, such as `database_unavailable`;
  * then all of them have ended.
@@ -98,6 +98,10 @@ class Supervisor {
     const { running } = slot
     const { data, environment } = this.#options
     const [port, servedPort] = [this.#port, this.#servedPort]
+    void running.hung.then(() => {
+      this.#log.error('process_hung', { process: slot.number, pid: running.pid })
+      running.kill()
+    })
     running.start({ process: slot.number, port, servedPort, data, environment })
     const served = await running.serving
     slot.servesSince = performance.now()
