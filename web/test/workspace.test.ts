@@ -173,6 +173,21 @@ describe('settings', () => {
     expect((await browser.get('/settings/account?done=password')).text).toContain('Password changed')
   })
 
+  it('change an email address, or cancel the change', async () => {
+    const browser = await site.browserOf('readdressed')
+    const [page, action] = ['/settings/account', '/settings/account/email']
+    const change = (email: string, email_password = password) => browser.submit(page, action, { email, email_password })
+    const wrong = await change('next@example.com', 'no')
+    expect([wrong.status, wrong.text.includes('field-email_password-wrong')]).toEqual([401, true])
+    expect(wrong.text).toContain('value="next@example.com"')
+    expect((await change('OTHER@example.com')).text).toContain('field-email-wrong')
+    expect((await change('readdressed@example.com')).text).toContain('This is the account’s address already')
+    expect(leadsTo(await change('next@example.com'))).toBe(`${page}?done=email`)
+    expect((await browser.get(page)).text).toMatch(/Changing to <strong>next@example.com/)
+    expect(leadsTo(await browser.submit(page, `${action}/cancel`, {}))).toBe(`${page}?done=email-canceled`)
+    expect((await browser.get(page)).text).not.toContain('Changing to')
+  })
+
   it('keep an organisation’s members, who see each other and no more than their role', async () => {
     const page = '/settings/organisations'
     expect(leadsTo(await owner.submit(page, page, { username: 'guild' }))).toBe(`${page}/guild`)

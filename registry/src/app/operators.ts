@@ -8,6 +8,7 @@ import {
   listAccounts,
   removeOperator,
   resetSecondFactor,
+  setEmail,
 } from '../modules/accounts/index.ts'
 import { readSettings, type ServeOptions } from './settings/read-settings.ts'
 
@@ -22,6 +23,8 @@ export type Operators = {
   remove(username: string): Promise<void>
   /** Throws `account_not_found`. */
   resetSecondFactor(username: string): Promise<void>
+  /** Throws `account_not_found`, `email_taken`. */
+  setEmail(username: string, email: string): Promise<void>
   list(): Promise<{ username: string; email: string | null; disabled: boolean }[]>
 }
 
@@ -56,6 +59,9 @@ function operatorsOf(database: Database): Operators {
     remove: (username) => removeOperator(database, null, { username, ip: null }),
     resetSecondFactor: async (username) => {
       await resetSecondFactor(database, null, { username, ip: null })
+    },
+    setEmail: async (username, email) => {
+      await setEmail(database, null, { username, email, ip: null })
     },
     list: async () => {
       const found = await listAccounts(database.query, { operators: true, limit: 1_000 })

@@ -37,6 +37,9 @@ it('adds operators to the database of a server that does not run, and keeps one'
   expect([last.status, codeOf(last)]).toEqual([1, 'last_operator'])
   const { lines } = await agentgym(['operator', 'list', '--data', data])
   expect(lines).toEqual([{ operators: [{ username: 'ops', email: 'ops@example.com', disabled: false }] }])
+  const set = (address: string) => agentgym(['operator', 'set-email', 'ops', address, '--local', '--data', data])
+  expect(codeOf(await set('ops at example'))).toBe('usage_invalid')
+  expect((await set('ops2@example.com')).lines).toEqual([{ username: 'ops', email: 'ops2@example.com' }])
 })
 
 it('disables, enables and signs out accounts of a running server', async () => {
@@ -60,6 +63,8 @@ it('disables, enables and signs out accounts of a running server', async () => {
   expect(await alive()).toBe(200)
   expect((await agentgym(['operator', 'sign-out', 'ann'], at)).status).toBe(0)
   expect(await alive()).toBe(401)
+  expect(codeOf(await agentgym(['operator', 'set-email', 'ann', 'ops2@example.com'], at))).toBe('email_taken')
+  expect((await agentgym(['operator', 'set-email', 'ann', 'ann2@example.com'], at)).status).toBe(0)
   expect((await agentgym(['operator', 'disable', 'ann', '--reason', 'Spam'], at)).status).toBe(0)
   expect((await logIn()).status).toBe(401)
   expect((await agentgym(['operator', 'accounts', 'ann'], at)).lines).toMatchObject([

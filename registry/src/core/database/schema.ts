@@ -87,6 +87,21 @@ export type RecoveryCodeTable = {
   created_at: CreatedAt
 }
 
+/** A user's change of address that waits for the links mailed to both. */
+export type EmailChangeTable = {
+  account_id: Fixed<string>
+  old_email: string | null
+  new_email: string
+  /** SHA-256 of the links; null for an old address that need not agree. */
+  old_hash: string | null
+  cancel_hash: string | null
+  new_hash: string
+  old_confirmed_at: Date | null
+  new_confirmed_at: Date | null
+  expires_at: Date
+  created_at: Date
+}
+
 export type TokenTable = {
   id: Id
   account_id: Fixed<string>
@@ -332,6 +347,7 @@ export type Schema = TrainingSchema &
     sessions: SessionTable
     tokens: TokenTable
     mail_tokens: MailTokenTable
+    email_changes: EmailChangeTable
     device_codes: DeviceCodeTable
     oauth_identities: OauthIdentityTable
     sign_on_providers: SignOnProviderTable

@@ -70,6 +70,7 @@ const rows: { route: string; path: string; json?: unknown; statuses: number[] }[
       ['DELETE /v1/accounts/{username}/operator', '/v1/accounts/guest/operator', undefined, 204],
       ['PUT /v1/accounts/{username}/disabled', '/v1/accounts/guest/disabled', { reason: 'x' }, 204],
       ['DELETE /v1/accounts/{username}/disabled', '/v1/accounts/guest/disabled', undefined, 204],
+      ['PUT /v1/accounts/{username}/email', '/v1/accounts/guest/email', { email: 'guest@example.com' }, 204],
       ['DELETE /v1/accounts/{username}/second-factor', '/v1/accounts/guest/second-factor', undefined, 204],
       ['POST /v1/accounts/{username}/sign-out', '/v1/accounts/guest/sign-out', {}, 204],
     ] as const
@@ -93,6 +94,21 @@ const rows: { route: string; path: string; json?: unknown; statuses: number[] }[
     json: { code: '123456' },
     statuses: publicRoute(401),
   },
+  { route: 'GET /v1/account/email-change', path: '/v1/account/email-change', statuses: someRoute(200) },
+  {
+    route: 'POST /v1/account/email-change',
+    path: '/v1/account/email-change',
+    json: { email: 'new@example.org' },
+    // Sessions only.
+    statuses: someRoute(403),
+  },
+  { route: 'DELETE /v1/account/email-change', path: '/v1/account/email-change', statuses: someRoute(204) },
+  ...['POST /v1/email-changes', 'POST /v1/email-changes/cancellation'].map((route) => ({
+    route,
+    path: route.split(' ')[1],
+    json: { token: agm },
+    statuses: publicRoute(400),
+  })),
   // The owner operates the server; with another scope that is not enough.
   { route: 'GET /v1/audit', path: '/v1/audit', statuses: [401, 401, 401, 403, 403, 403, 403, 403, 200] },
   { route: 'POST /v1/organisations', path: '/v1/organisations', json: { username: 'api' }, statuses: someRoute(422) },

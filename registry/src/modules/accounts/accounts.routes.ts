@@ -15,6 +15,7 @@ import { type Account, findAccountById } from './accounts.store.ts'
 import { auditRoutes } from './audit.routes.ts'
 import { deviceCodeRoutes } from './device-codes.routes.ts'
 import { devicePageRoutes } from './device-page.routes.ts'
+import { emailChangeRoutes } from './email-change.routes.ts'
 import { invitationRoutes } from './invitations.routes.ts'
 import { changePassword } from './log-in.ts'
 import { mailLinkRoutes, mailPageRoutes } from './mail-links.routes.ts'
@@ -144,6 +145,7 @@ export function accountRoutes(
   routes.route('/', invitationRoutes(services))
   routes.route('/', operatorRoutes(services))
   routes.route('/', mailLinkRoutes(services))
+  routes.route('/', emailChangeRoutes(services))
   routes.route('/', deviceCodeRoutes(services))
   routes.route('/', oauthRoutes(services, providers))
   routes.route('/', devicePageRoutes(services, Object.keys(providers)))

@@ -10,7 +10,7 @@ import type { Services } from '../../core/services.ts'
 import { type Account, findAccount, findAccountById, updateAccount } from './accounts.store.ts'
 import { withdrawApprovals } from './device-log-in.ts'
 import { deviceCookie, limitLogIn } from './log-in-limits.ts'
-import { useMailToken, voidMailTokens } from './mail-tokens.store.ts'
+import { dropEmailChange, useMailToken, voidMailTokens } from './mail-tokens.store.ts'
 import { unlinkAll } from './oauth-log-in.ts'
 import { hasSecondFactor, useCode } from './second-factor.ts'
 import { luciaSessions } from './sessions.ts'
@@ -180,5 +180,6 @@ async function replacePassword(
   await updateAccount(query, accountId, { password_hash: passwordHash })
   await luciaSessions(query, { secure }).endAllOf(accountId)
   await voidMailTokens(query, 'reset', accountId)
+  await dropEmailChange(query, accountId)
   await withdrawApprovals(query, accountId)
 }

@@ -16,6 +16,7 @@ import type { Html } from '../../core/http/pages/page.ts'
 import { createRoutes, declare, defineRoute, failures } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { failed, framed } from './device-page.routes.ts'
+import { cancelByLink, confirmEmailChange } from './email-change.ts'
 import { resetPassword } from './log-in.ts'
 import { sendPasswordReset, verifyEmail } from './sign-up.ts'
 
@@ -124,7 +125,58 @@ export function mailPageRoutes(services: Services): Hono<Env> {
     )
   })
 
+  routes.get('/change-email', declare(rules), (c) => c.html(changePage({ token: c.req.query('token') ?? '' })))
+  routes.post('/change-email', declare(rules), async (c) => {
+    const { token } = await fields(c)
+    return finish(
+      c,
+      (failure) => changePage({ token, failure }),
+      ({ changed }) =>
+        changed
+          ? 'Your email address is changed. You stay logged in, and your tokens still work.'
+          : 'Confirmed by this address. The change takes effect once the link in the email to the other address is used as well.',
+      () => confirmEmailChange(services, { token, ip: c.get('ip') }),
+    )
+  })
+
+  const cancelPath = '/cancel-email-change'
+  routes.get(cancelPath, declare(rules), (c) => c.html(cancelPage({ token: c.req.query('token') ?? '' })))
+  routes.post(cancelPath, declare(rules), async (c) => {
+    const { token } = await fields(c)
+    return finish(
+      c,
+      (failure) => cancelPage({ token, failure }),
+      'The change is canceled. If you did not request it, change your password now: the person who did is logged in to your account.',
+      () => cancelByLink(services, { token, ip: c.get('ip') }),
+    )
+  })
+
   return routes
+}
+
+function changePage({ token, failure }: { token: string; failure?: string }): Html {
+  return framed(
+    'Confirm the change of your email address',
+    html`
+<form method="post" action="/change-email">
+<input type="hidden" name="token" value="${token}">
+${failed(failure)}
+<button>Confirm</button>
+</form>`,
+  )
+}
+
+function cancelPage({ token, failure }: { token: string; failure?: string }): Html {
+  return framed(
+    'Cancel the change of your email address',
+    html`
+<p class="lead">Your account keeps its present address, and the links in both emails stop working.</p>
+<form method="post" action="/cancel-email-change">
+<input type="hidden" name="token" value="${token}">
+${failed(failure)}
+<button>Cancel the change</button>
+</form>`,
+  )
 }
 
 function verifyPage({ token, failure }: { token: string; failure?: string }): Html {
@@ -159,12 +211,19 @@ async function fields(c: Context<Env>): Promise<{ token: string; password: strin
   return { token: String(token).slice(0, 100), password: String(password), revokeTokens: revoke_tokens === 'yes' }
 }
 
-async function finish(c: Context<Env>, again: (failure: string) => Html, done: string, work: () => Promise<void>) {
+async function finish<Result>(
+  c: Context<Env>,
+  again: (failure: string) => Html,
+  done: string | ((result: Result) => string),
+  work: () => Promise<Result>,
+) {
+  let result: Result
   try {
-    await work()
+    result = await work()
   } catch (error) {
     if (!(error instanceof AgentGymError)) throw error
     return c.html(again(error.message), errorCatalog[error.code].status as ContentfulStatusCode)
   }
-  return c.html(framed('Done', html`<p class="lead">${done}</p>`))
+  const text = typeof done === 'string' ? done : done(result)
+  return c.html(framed('Done', html`<p class="lead">${text}</p>`))
 }

@@ -68,3 +68,13 @@ export async function voidMailTokens(query: Queries, purpose: MailPurpose, accou
     .where('used_at', 'is', null)
     .execute()
 }
+
+/** Makes the links of a change useless; the address that it was to. */
+export async function dropEmailChange(query: Queries, accountId: string): Promise<string | undefined> {
+  const row = await query
+    .deleteFrom('email_changes')
+    .where('account_id', '=', accountId)
+    .returning('new_email')
+    .executeTakeFirst()
+  return row?.new_email
+}

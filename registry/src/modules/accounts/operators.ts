@@ -10,7 +10,7 @@ import { type Account, findAccount, insertAccount, requireAccount } from './acco
 import { claim } from './claim.ts'
 import { withdrawApprovals } from './device-log-in.ts'
 import { hashPassword } from './log-in.ts'
-import { voidMailTokens } from './mail-tokens.store.ts'
+import { dropEmailChange, voidMailTokens } from './mail-tokens.store.ts'
 import { luciaSessions } from './sessions.ts'
 import { revokeAllTokens } from './tokens.store.ts'
 
@@ -113,6 +113,7 @@ export async function signOutEverywhere(
 async function endAccess(query: Transaction<Schema>, accountId: string, config: ServerConfig): Promise<void> {
   await luciaSessions(query, config).endAllOf(accountId)
   await voidMailTokens(query, 'reset', accountId)
+  await dropEmailChange(query, accountId)
   await withdrawApprovals(query, accountId)
 }
 

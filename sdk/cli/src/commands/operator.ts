@@ -1,4 +1,4 @@
-import { AgentGymError, accountListSchema } from '@agentgym/contract'
+import { AgentGymError, accountListSchema, setEmailRequestSchema } from '@agentgym/contract'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { findConnection } from '../account/connection.ts'
@@ -56,6 +56,14 @@ export function addOperatorCommands(program: Command, action: MakeAction): void 
     .description('end all sessions of an account and revoke its tokens')
     .option('--keep-tokens', 'end sessions only')
     .action(action(operatorSignOut))
+  group
+    .command('set-email')
+    .argument('<NAME>', 'username')
+    .argument('<ADDRESS>', 'email address, which the user confirms by a link sent to it')
+    .description('set the email address of a user who lost the mailbox; make sure who asks first')
+    .option('--local', 'on the database of the server (DATABASE_URL, or --data while it is stopped); sends no mail')
+    .option(...dataOption)
+    .action(action(operatorSetEmail))
   group
     .command('reset-second-factor')
     .argument('<NAME>', 'username')
@@ -143,7 +151,11 @@ async function operatorAccounts(text: string | undefined, context: CommandContex
   if (list.next_after !== null) context.print('More accounts match. Use a longer text.')
 }
 
-type Change = { method: 'PUT' | 'DELETE' | 'POST'; what: 'disabled' | 'sign-out' | 'second-factor'; json?: unknown }
+type Change = {
+  method: 'PUT' | 'DELETE' | 'POST'
+  what: 'disabled' | 'sign-out' | 'second-factor' | 'email'
+  json?: unknown
+}
 
 async function change(username: string, { method, what, json }: Change, context: CommandContext): Promise<void> {
   const connection = await findConnection(context)
@@ -178,6 +190,27 @@ async function operatorResetSecondFactor(
   } else await change(username, { method: 'DELETE', what: 'second-factor' }, context)
   context.printJson({ username, second_factor: false })
   done(`${safeText(username, 100)} has no second factor now, and is logged out`, context)
+}
+
+async function operatorSetEmail(
+  username: string,
+  email: string,
+  { local = false, ...flags }: DataFlags & { local?: boolean },
+  context: CommandContext,
+): Promise<void> {
+  const checked = requireEmail(email)
+  if (local) {
+    const { withOperators } = await import('@agentgym/registry')
+    await withOperators(settingsOf(flags, context), (operators) => operators.setEmail(username, checked))
+  } else await change(username, { method: 'PUT', what: 'email', json: { email: checked } }, context)
+  context.printJson({ username, email: checked })
+  done(`${safeText(username, 100)} has the address ${safeText(checked, 254)}, not confirmed yet`, context)
+}
+
+function requireEmail(text: string): string {
+  const parsed = setEmailRequestSchema.safeParse({ email: text })
+  if (parsed.success) return parsed.data.email
+  throw new AgentGymError({ code: 'usage_invalid', message: `${safeText(text, 254)} is not an email address` })
 }
 
 async function operatorSignOut(

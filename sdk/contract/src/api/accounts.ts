@@ -291,6 +291,29 @@ export type InvitationList = z.infer<typeof invitationListSchema>
 /** The role that the invitation offers: one that has changed meanwhile is not accepted. */
 export const acceptInvitationRequestSchema = z.strictObject({ role: roleSchema })
 
+/** `current_password`: required if the account has a password. */
+export const changeEmailRequestSchema = z.strictObject({
+  email: emailField,
+  current_password: z.string().max(1_000).optional(),
+})
+/** A change of the email address that is not done yet. */
+export const emailChangeSchema = z
+  .object({
+    /** The new address. */
+    email: z.string(),
+    requested_at: z.iso.datetime(),
+    /** The links work until then. */
+    expires_at: z.iso.datetime(),
+    /** Which addresses have confirmed it. `old` is null if it need not: it was never confirmed itself. */
+    confirmed: z.object({ new: z.boolean(), old: z.boolean().nullable() }),
+  })
+  .meta({ id: 'EmailChange' })
+export type EmailChange = z.infer<typeof emailChangeSchema>
+export const emailChangeStateSchema = z.object({ email_change: z.union([emailChangeSchema, z.null()]) })
+/** `changed`: the other address had confirmed as well. */
+export const emailChangeConfirmedSchema = z.object({ changed: z.boolean() })
+export const setEmailRequestSchema = z.strictObject({ email: emailField })
+
 export const verifyEmailRequestSchema = z.strictObject({ token: z.string().max(100) })
 export const requestPasswordResetSchema = z.strictObject({ email: emailField })
 export const resetPasswordRequestSchema = z.strictObject({

@@ -70,6 +70,18 @@ export const apiRoutes = {
   'POST /v1/account/second-factor/recovery-codes': { response: accounts.recoveryCodesSchema },
   'PUT /v1/account/password': { body: accounts.changePasswordRequestSchema },
   'POST /v1/account/verification-mail': {},
+  'GET /v1/account/email-change': { response: accounts.emailChangeStateSchema },
+  'POST /v1/account/email-change': {
+    body: accounts.changeEmailRequestSchema,
+    response: accounts.emailChangeSchema,
+  },
+  'DELETE /v1/account/email-change': {},
+  'POST /v1/email-changes': {
+    body: accounts.verifyEmailRequestSchema,
+    response: accounts.emailChangeConfirmedSchema,
+  },
+  'POST /v1/email-changes/cancellation': { body: accounts.verifyEmailRequestSchema },
+  'PUT /v1/accounts/{username}/email': { body: accounts.setEmailRequestSchema },
   'POST /v1/email-verifications': { body: accounts.verifyEmailRequestSchema },
   'POST /v1/password-resets': { body: accounts.requestPasswordResetSchema },
   'PUT /v1/password-resets': { body: accounts.resetPasswordRequestSchema },

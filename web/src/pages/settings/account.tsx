@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict'
-import type { OwnAccount } from '@agentgym/contract'
+import type { EmailChange, OwnAccount } from '@agentgym/contract'
 import type { FormFailure } from '../../app/form.ts'
 import { attempt } from '../../app/form.ts'
 import { route } from '../../app/route.ts'
@@ -13,6 +13,7 @@ import { Time } from '../../components/values.tsx'
 import { SettingsFrame } from './settings-frame.tsx'
 
 const account = { access: 'account' } as const
+const changePath = '/v1/account/email-change'
 
 export const accountRoutes = [
   route('get', '/settings', account, (visit) => visit.redirect('/settings/account')),
@@ -34,6 +35,25 @@ export const accountRoutes = [
     return failure === null ? visit.redirect('/settings/account?done=mail') : showAccount(visit, { failure })
   }),
 
+  route('post', '/settings/account/email', account, async (visit) => {
+    const { api, form } = visit
+    const email = form.get('email').trim()
+    // The page has two fields of that name, so the form's own is named for it.
+    const current_password = form.get('email_password')
+    const emailFailure = await attempt(() => api.POST(changePath, { body: { email, current_password } }), {
+      email_taken: 'email',
+      credentials_invalid: 'email_password',
+    })
+    return emailFailure === null
+      ? visit.redirect('/settings/account?done=email')
+      : showAccount(visit, { emailFailure, email })
+  }),
+
+  route('post', '/settings/account/email/cancel', account, async (visit) => {
+    await visit.api.DELETE(changePath)
+    return visit.redirect('/settings/account?done=email-canceled')
+  }),
+
   route('get', '/settings/sessions', account, async (visit) => {
     const { data } = await visit.api.GET('/v1/sessions')
     return visit.page(<SessionsPage sessions={data.sessions} />, { title: 'Sessions', hidden: true })
@@ -52,27 +72,33 @@ export const accountRoutes = [
   }),
 ]
 
-type Shown = { failure?: FormFailure | null; done?: string | null }
+type Shown = { failure?: FormFailure | null; emailFailure?: FormFailure | null; email?: string; done?: string | null }
 
-function showAccount(visit: Visit, { failure = null, done = null }: Shown): Response {
+async function showAccount(visit: Visit, { failure = null, emailFailure = null, email, done = null }: Shown) {
   assert(visit.account !== null, 'a page for accounts without one')
-  return visit.page(<AccountPage account={visit.account} failure={failure} done={done} />, {
+  const { data } = await visit.api.GET('/v1/account/email-change')
+  const change = { pending: data.email_change, failure: emailFailure, entered: email }
+  return visit.page(<AccountPage account={visit.account} change={change} failure={failure} done={done} />, {
     title: 'Account',
-    status: failure?.status,
+    status: (failure ?? emailFailure)?.status,
     hidden: true,
   })
 }
 
-type AccountPageProps = { account: OwnAccount; failure?: FormFailure | null; done?: string | null }
+type AccountPageProps = { account: OwnAccount; change: Change; failure?: FormFailure | null; done?: string | null }
 
 const messages: Record<string, string> = {
   password: 'Password changed. All other sessions have ended.',
   'password-tokens': 'Password changed. All other sessions have ended, and all tokens are revoked.',
   mail: 'Confirmation email sent.',
+  email: 'Emails sent. The links in them confirm the change.',
+  'email-canceled': 'The change of your email address is canceled.',
 }
 
+type Change = { pending: EmailChange | null; failure: FormFailure | null; entered: string | undefined }
+
 /** Who one is here: address and password. */
-function AccountPage({ account, failure = null, done = null }: AccountPageProps) {
+function AccountPage({ account, change, failure = null, done = null }: AccountPageProps) {
   const message = done === null ? undefined : messages[done]
   return (
     <SettingsFrame>
@@ -95,6 +121,7 @@ function AccountPage({ account, failure = null, done = null }: AccountPageProps)
           </Form>
         )}
       </section>
+      <EmailSection account={account} {...change} />
       <section aria-labelledby="password">
         <h2 id="password">Password</h2>
         <Form action="/settings/account/password" failure={failure} fields={['current_password', 'password']}>
@@ -128,6 +155,66 @@ function AccountPage({ account, failure = null, done = null }: AccountPageProps)
         </Form>
       </section>
     </SettingsFrame>
+  )
+}
+
+/** The change that is pending, and the form for another. */
+function EmailSection({ account, pending, failure, entered }: Change & { account: OwnAccount }) {
+  const both = account.email !== null && account.email_verified
+  return (
+    <section aria-labelledby="email">
+      <h2 id="email">Email address</h2>
+      {pending !== null && <PendingChange pending={pending} />}
+      <Form action="/settings/account/email" failure={failure} fields={['email', 'email_password']}>
+        <Field
+          label="New email address"
+          name="email"
+          type="email"
+          value={entered}
+          required
+          maxlength={254}
+          autocomplete="email"
+          help={
+            both
+              ? 'Both addresses get a link. The change takes effect once both links are used, within 24 hours.'
+              : 'The new address gets a link. The change takes effect once it is used, within 24 hours.'
+          }
+          failure={failure}
+        />
+        <Field
+          label="Current password"
+          name="email_password"
+          type="password"
+          help="Leave it empty if your account has no password."
+          autocomplete="current-password"
+          failure={failure}
+        />
+        <Button>Change email address</Button>
+      </Form>
+    </section>
+  )
+}
+
+function PendingChange({ pending }: { pending: EmailChange }) {
+  const { new: byNew, old: byOld } = pending.confirmed
+  const badge = (confirmed: boolean) => (
+    <Badge tone={confirmed ? 'good' : 'warning'}>{confirmed ? 'confirmed' : 'not confirmed'}</Badge>
+  )
+  return (
+    <>
+      <p>
+        Changing to <strong>{pending.email}</strong>. The links expire <Time at={pending.expires_at} />.
+      </p>
+      <div class="settings-row">
+        <span>New address</span>
+        {badge(byNew)}
+        {byOld !== null && <span>Present address</span>}
+        {byOld !== null && badge(byOld)}
+      </div>
+      <Form action="/settings/account/email/cancel" look="inline">
+        <Button>Cancel the change</Button>
+      </Form>
+    </>
   )
 }
 

@@ -28,6 +28,7 @@ import { measuredSpeed } from './0027-measured-speed.ts'
 import { secondFactor } from './0028-second-factor.ts'
 import { trainingPayments } from './0029-training-payments.ts'
 import { chargedTokens } from './0030-charged-tokens.ts'
+import { emailChanges } from './0031-email-changes.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -62,4 +63,5 @@ export const migrations: readonly Migration[] = [
   secondFactor,
   trainingPayments,
   chargedTokens,
+  emailChanges,
 ]
