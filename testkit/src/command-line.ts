@@ -116,10 +116,21 @@ export type ServerProcess = {
 }
 
 /** Starts `agentgym serve` on a free port, as a user would. */
-export async function startServerProcess(data: string, home: string, words: string[] = []): Promise<ServerProcess> {
+export async function startServerProcess(
+  data: string,
+  home: string,
+  words: string[] = [],
+  environment: Record<string, string> = {},
+): Promise<ServerProcess> {
   const { DATABASE_URL, AGENTGYM_SERVER, AGENTGYM_TOKEN, ...inherited } = process.env
   const child = spawn(agentgym, ['serve', '--port', '0', '--data', data, '--json', ...words], {
-    env: { AGENTGYM_WITHOUT_WALLS: 'any', ...inherited, AGENTGYM_HOME: home, AGENTGYM_LOG_LEVEL: 'info' },
+    env: {
+      AGENTGYM_WITHOUT_WALLS: 'any',
+      ...inherited,
+      AGENTGYM_HOME: home,
+      AGENTGYM_LOG_LEVEL: 'info',
+      ...environment,
+    },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''

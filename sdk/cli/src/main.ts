@@ -6,12 +6,17 @@ import { fileURLToPath } from 'node:url'
 // as the system's temporary one, would be theirs to choose.
 enableCompileCache(fileURLToPath(new URL('../node_modules/.cache/node', import.meta.url)))
 
-const [{ processIo }, { runCommandLine }] = await Promise.all([
+const words = process.argv.slice(2)
+const [{ processIo }, { runCommandLine }, { applyProxies }] = await Promise.all([
   import('./command-io.ts'),
   import('./run-command-line.ts'),
+  import('./proxies/find-proxy.ts'),
 ])
 surviveClosedPipes()
-process.exitCode = await runCommandLine(process.argv.slice(2), processIo())
+const io = processIo()
+// The server has settings of its own.
+if (words.find((word) => !word.startsWith('-')) !== 'serve') await applyProxies(io.environment)
+process.exitCode = await runCommandLine(words, io)
 
 // A closed pipe (`agentgym list | head -1`) is not an error. A closed terminal (EIO) comes with SIGHUP: a run in progress
 // still ends gracefully.

@@ -3,6 +3,7 @@ import { type Command, CommanderError } from 'commander'
 import { type CommandContext, type GlobalFlags, type MakeAction, makeContext } from './command-context.ts'
 import type { CommandIo } from './command-io.ts'
 import { makeProgram, version } from './program.ts'
+import { namingProxy } from './proxies/find-proxy.ts'
 import { reportFailure } from './report-failure.ts'
 
 const globalFlags = ['--json', '--verbose', '--no-color']
@@ -41,7 +42,7 @@ export async function runCommandLine(words: readonly string[], io: CommandIo): P
       if (error.exitCode === 0) return 0
       return reportFailure(usageError(error, words, program), flags, form, io)
     }
-    return reportFailure(error, flags, form, io)
+    return reportFailure(namingProxy(error, io.environment), flags, form, io)
   }
 }
 

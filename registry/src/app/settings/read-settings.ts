@@ -139,6 +139,8 @@ const variables = {
       'hosts, separated by commas',
     )
     .transform((text) => text.split(',').map((host) => host.trim())),
+  AGENTGYM_PROXY: address('http:', 'https:'),
+  AGENTGYM_NO_PROXY: z.string(),
   AGENTGYM_METRICS_TOKEN: z.string().regex(/^[\x21-\x7e]{16,}$/, 'at least 16 printable characters without a space'),
   AGENTGYM_DATABASE_WAIT_SECONDS: whole(0, 3_600),
   DATABASE_URL: address('postgres:', 'postgresql:'),
@@ -179,6 +181,8 @@ export type Settings = {
   logLevel: LogLevel
   secret: Uint8Array | null
   tracing: TracingSettings | null
+  /** For requests to identity and payment providers; null: none. Applied by the process that serves. */
+  proxy: { url: string; exempt: string } | null
   config: Omit<ServerConfig, 'publicUrl' | 'secure' | 'secret'>
 }
 
@@ -213,6 +217,8 @@ export function readSettings(options: ServeOptions): Settings {
     logLevel: read.AGENTGYM_LOG_LEVEL ?? 'info',
     secret: read.AGENTGYM_SECRET === undefined ? null : Buffer.from(read.AGENTGYM_SECRET, 'hex'),
     tracing: tracingSettings(read),
+    proxy:
+      read.AGENTGYM_PROXY === undefined ? null : { url: read.AGENTGYM_PROXY, exempt: read.AGENTGYM_NO_PROXY ?? '' },
     config: {
       data: needsFolder ? folder : null,
       local:

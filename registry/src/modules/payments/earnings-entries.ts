@@ -11,6 +11,7 @@ import type { z } from 'zod'
 import type { Actor } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import { type PageEnd, readPage } from '../../core/database/page-cursor.ts'
+import { csvLine } from '../../core/http/csv.ts'
 import type { Services } from '../../core/services.ts'
 import { findSeller } from './earnings.ts'
 
@@ -170,30 +171,23 @@ export async function earningsByDay(
 
 const csvColumns = ['at', 'kind', 'package', 'order', 'gross', 'fee', 'royalty', 'net', 'currency'] as const
 
-/**
- * Earnings as CSV (RFC 4180: commas, CRLF, a header), one line per entry, amounts in the currency's units. No cell
- * begins with what a spreadsheet reads as a formula: a package name, which begins with @, gets a leading apostrophe.
- */
+/** Earnings as CSV with a header, one line per entry, amounts in the currency's units. */
 export async function* earningsCsv(entries: AsyncIterable<EarningsEntry>): AsyncGenerator<string> {
-  yield line([...csvColumns])
+  yield csvLine(csvColumns)
   for await (const entry of entries) {
-    const amount = (minor: number) => decimal(minor, currencyDigits(entry.currency))
-    yield line([
+    const amount = (minor: number) => ({ decimal: decimal(minor, currencyDigits(entry.currency)) })
+    yield csvLine([
       entry.at,
       entry.kind,
-      text(entry.package ?? ''),
-      entry.order ?? '',
+      entry.package,
+      entry.order,
       amount(entry.gross_minor),
       amount(entry.fee_minor),
       amount(entry.royalty_minor),
       amount(entry.net_minor),
-      text(entry.currency),
+      entry.currency,
     ])
   }
-}
-
-function line(cells: string[]): string {
-  return `${cells.join(',')}\r\n`
 }
 
 /** Digit by digit: `-0.05`. */
@@ -201,10 +195,4 @@ function decimal(minor: number, digits: number): string {
   const units = String(Math.abs(minor)).padStart(digits + 1, '0')
   const cut = units.length - digits
   return `${minor < 0 ? '-' : ''}${units.slice(0, cut)}${digits === 0 ? '' : `.${units.slice(cut)}`}`
-}
-
-/** Quoted unless it is a plain word; anything that looks like a formula becomes text. */
-function text(value: string): string {
-  const safe = /^[=+\-@\t\r\n|%]/.test(value) ? `'${value}` : value
-  return /^[\w.]*$/.test(safe) ? safe : `"${safe.replaceAll('"', '""')}"`
 }

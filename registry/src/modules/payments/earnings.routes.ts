@@ -7,6 +7,7 @@ import {
   earningsSchema,
 } from '@agentgym/contract'
 import type { OpenAPIHono } from '@hono/zod-openapi'
+import { csvType } from '../../core/http/csv.ts'
 import type { Env } from '../../core/http/env.ts'
 import { exportStream } from '../../core/http/export-stream.ts'
 import { createRoutes, defineRoute, failures, file, json } from '../../core/http/route.ts'
@@ -78,7 +79,7 @@ export function earningsRoutes(services: Services): OpenAPIHono<Env> {
   routes.openapi(csvRoute, async (c) => {
     const { id, username } = await findSeller(query, c.get('actor'), c.req.valid('query').account)
     return c.body(exportStream(earningsCsv(allEarnings(query, id))), 200, {
-      'content-type': 'text/csv; charset=utf-8; header=present',
+      'content-type': csvType,
       'content-disposition': `attachment; filename="earnings-${username}.csv"`,
       'cache-control': 'private, no-store',
     })

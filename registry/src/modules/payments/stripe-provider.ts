@@ -26,6 +26,8 @@ export function stripeProvider({
   const stripe = new Stripe(secretKey, {
     ...(apiAddress === null ? {} : addressOf(apiAddress)),
     timeout: TIMEOUT_MS,
+    // By fetch, as all other requests to the outside: a proxy applies to all of them.
+    httpClient: Stripe.createFetchHttpClient(),
     maxNetworkRetries: 1,
     telemetry: false,
     appInfo: { name: 'AgentGym' },

@@ -8,6 +8,7 @@ import {
 } from '@agentgym/contract'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Scope } from '../../core/access/authorize.ts'
+import { csvType } from '../../core/http/csv.ts'
 import type { Env, RequestReader } from '../../core/http/env.ts'
 import { exportStream } from '../../core/http/export-stream.ts'
 import { createRoutes, defineRoute, failures, file, json } from '../../core/http/route.ts'
@@ -174,7 +175,7 @@ export function runDataRoutes(services: RunServices): OpenAPIHono<Env> {
   routes.openapi(csvRoute, async (c) => {
     const { id } = await runFor(c, c.req.valid('param').id)
     const lines = metricsCsv(runPoints(database.query, id), await runMetricNames(database.query, id))
-    return c.body(exportStream(lines), 200, download('text/csv; charset=utf-8; header=present', `run-${id}.csv`))
+    return c.body(exportStream(lines), 200, download(csvType, `run-${id}.csv`))
   })
   routes.openapi(tensorboardRoute, async (c) => {
     const run = await runFor(c, c.req.valid('param').id)

@@ -5,6 +5,7 @@ import { AgentGymError } from '@agentgym/contract'
 import { z } from 'zod'
 import type { CommandContext } from '../command-context.ts'
 import type { CommandIo } from '../command-io.ts'
+import { proxyFor } from '../proxies/find-proxy.ts'
 import { writePrivateFile } from './write-private-file.ts'
 
 export const defaultServer = 'http://localhost:4477'
@@ -24,6 +25,8 @@ export type Connection = {
 export async function findConnection({ io }: CommandContext, server?: string): Promise<Connection> {
   const credentials = await readCredentials(io)
   const address = serverAddress(server || io.environment.AGENTGYM_SERVER || credentials.server || defaultServer)
+  // An invalid proxy is reported here, not as a server that does not answer.
+  proxyFor(address, io.environment)
   const fromEnvironment = io.environment.AGENTGYM_TOKEN?.trim()
   if (fromEnvironment) return { server: address, token: fromEnvironment, tokenSource: 'environment' }
   const stored = Object.hasOwn(credentials.logins, address) ? credentials.logins[address] : undefined

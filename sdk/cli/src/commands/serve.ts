@@ -9,6 +9,7 @@ import type { CommandContext, MakeAction } from '../command-context.ts'
 import { cancelOnInterrupt } from '../command-io.ts'
 import { wholeNumber } from '../option-values.ts'
 import { openBuiltSite } from '../processes/open-built-site.ts'
+import { applyServerProxy } from '../proxies/find-proxy.ts'
 import { safeText } from '../terminal/text.ts'
 import { requireWalls } from '../walls.ts'
 
@@ -64,7 +65,9 @@ export async function serve(flags: ServeFlags, context: CommandContext): Promise
   const environment = { ...given, AGENTGYM_LOG_LEVEL: given.AGENTGYM_LOG_LEVEL || logLevel(context) }
   const options = { port: flags.port, data, environment }
   const { readSettings } = await import('@agentgym/registry/processes')
-  const processes = flags.processes ?? readSettings(options).processes
+  const settings = readSettings(options)
+  const processes = flags.processes ?? settings.processes
+  await applyServerProxy(settings.proxy)
   const served =
     processes === 1
       ? await serveHere(options, { worker: embedded && flags.worker !== false }, context)

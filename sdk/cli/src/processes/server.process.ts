@@ -3,6 +3,7 @@ import cluster from 'node:cluster'
 import { enableCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { GroupSnapshot, MetricsSnapshot } from '@agentgym/registry/processes'
+import { applyServerProxy } from '../proxies/find-proxy.ts'
 import type { FromProcess, ProcessStart, ToProcess } from './fork-server.ts'
 
 /** The supervisor waits one second for the other processes. */
@@ -18,6 +19,7 @@ enableCompileCache(fileURLToPath(new URL('../../node_modules/.cache/node', impor
 // Loading takes longer than starting, so it happens while the first process of the group validates the settings.
 const loading = Promise.all([
   import('@agentgym/registry'),
+  import('@agentgym/registry/processes'),
   import('./open-built-site.ts').then(({ openBuiltSite }) => openBuiltSite()),
 ])
 loading.catch(() => {})
@@ -43,8 +45,9 @@ worker?.on('disconnect', () => {
 
 async function run(start: ProcessStart): Promise<void> {
   try {
-    const [{ serve }, site] = await loading
+    const [{ serve }, { readSettings }, site] = await loading
     const { port, data, environment } = start
+    await applyServerProxy(readSettings({ port, data, environment }).proxy)
     const group = { process: start.process, servedPort: start.servedPort, figures: readGroup }
     const server = await serve({ port, data, environment, site, group })
     readMetrics = server.figures

@@ -1,6 +1,7 @@
 import type { ProgressEvent } from '@agentgym/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../../../core/database/database.ts'
+import { csvLine } from '../../../core/http/csv.ts'
 
 /** What a scenario measures may have any name, and any number of them; a table has this many of its columns at most. */
 export const MAX_METRICS = 200
@@ -37,11 +38,10 @@ export const learnerMetrics = [
 ] as const satisfies (keyof ProgressEvent['learner'])[]
 
 /**
- * A run's curve as CSV (RFC 4180: commas, CRLF, a header), one line per iteration; null is an empty cell.
+ * A run's curve as CSV with a header, one line per iteration; null is an empty cell.
  *
  * `metrics` names the columns of the scenario's own metrics, each prefixed with `metrics.`: the header comes before the
- * first line, and a metric may appear late. No cell can start a spreadsheet formula, whatever the scenario calls its
- * metrics: headers start with a word of ours, and everything else is a number.
+ * first line, and a metric may appear late.
  */
 export async function* metricsCsv(
   points: AsyncIterable<ProgressEvent> | Iterable<ProgressEvent>,
@@ -58,21 +58,8 @@ export async function* metricsCsv(
       cell: ({ metrics }: ProgressEvent) => (Object.hasOwn(metrics, name) ? metrics[name] : null),
     })),
   ]
-  yield line(columns.map(({ header }) => quoted(header)))
-  for await (const point of points) yield line(columns.map(({ cell }) => numeral(cell(point))))
-}
-
-function line(cells: string[]): string {
-  return `${cells.join(',')}\r\n`
-}
-
-function numeral(value: Cell): string {
-  return value === null || value === undefined ? '' : String(value)
-}
-
-/** Quoted unless it is a plain word: some spreadsheets also part cells at semicolons and tabs. */
-function quoted(header: string): string {
-  return /^[\w.]+$/.test(header) ? header : `"${header.replaceAll('"', '""')}"`
+  yield csvLine(columns.map(({ header }) => header))
+  for await (const point of points) yield csvLine(columns.map(({ cell }) => cell(point)))
 }
 
 const PAGE = 1_000
