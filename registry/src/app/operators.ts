@@ -1,6 +1,7 @@
 import { AgentGymError } from '@agentgym/contract'
 import type { Database } from '../core/database/database.ts'
 import { openDatabase } from '../core/database/open-database.ts'
+import { outageIn } from '../core/dependencies/outage.ts'
 import {
   accountExists,
   addOperator,
@@ -42,6 +43,9 @@ export async function withOperators<Result>(
   })
   try {
     return await work(operatorsOf(database))
+  } catch (error) {
+    const outage = outageIn(error)
+    throw outage === undefined ? error : new AgentGymError(outage.toReport(), { cause: error })
   } finally {
     await database.close()
   }

@@ -28,6 +28,9 @@ const routes: Record<string, Answer> = {
   'GET /v1/packages': failure(429, 'rate_limited', { hint: 'Wait.', data: { retry_after_seconds: 3 } }),
   'GET /new': failure(409, 'a_code_of_the_future', { hint: 'Update.' }),
   'GET /proxy': (_, response) => void response.writeHead(502).end('<html>bad gateway</html>'),
+  'GET /busy': (_, response) => void response.writeHead(503, { 'retry-after': '7' }).end('<html>try later</html>'),
+  'GET /npm/down.tgz': (_, response) =>
+    void response.writeHead(503, { 'retry-after': '5' }).end('{"error":"It is down.","code":"storage_unavailable"}'),
   'GET /proxy-login': (_, response) => void response.writeHead(403).end('nope'),
   'GET /npm/paid.tgz': (_, response) =>
     void response.writeHead(402).end('{"error":"Buy it: agentgym buy it.","code":"payment_required"}'),
@@ -85,6 +88,21 @@ describe('createClient', () => {
     ['/proxy-login', 'forbidden', 'The server answered 403 Forbidden to /proxy-login.'],
   ])('%s, a failure that is not of our catalogue, is %s by its status', async (path, code, message) => {
     await expect(createClient({ server }).send(path)).rejects.toMatchObject({ code, message })
+  })
+
+  it('says when to try again, wherever the answer does', async () => {
+    const failure = (path: string) =>
+      createClient({ server })
+        .send(path)
+        .catch((error: AgentGymError) => error)
+    expect(await failure('/busy')).toMatchObject({
+      code: 'internal_error',
+      data: { status: 503, retry_after_seconds: 7 },
+    })
+    const down = await failure('/npm/down.tgz')
+    expect(down).toMatchObject({ code: 'storage_unavailable', data: { status: 503, retry_after_seconds: 5 } })
+    // The server's trouble, and no wrong use of the command.
+    expect(down).toHaveProperty('exit', 1)
   })
 
   it('throws what the npm registry threw, whose errors are a line of text', async () => {

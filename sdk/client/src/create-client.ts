@@ -149,13 +149,23 @@ async function readFailure(response: Response): Promise<AgentGymError> {
   const text = await response.text().catch(() => '')
   const report = reportIn(text)
   const requestId = response.headers.get('x-request-id')
-  const data = { ...(report?.data as object | undefined), ...(requestId === null ? {} : { request_id: requestId }) }
+  const data = {
+    ...retryAfterIn(response.headers),
+    ...(report?.data as object | undefined),
+    ...(requestId === null ? {} : { request_id: requestId }),
+  }
   return new AgentGymError({
     code: report !== undefined && isKnown(report.code) ? report.code : codeFor(response.status),
     message: typeof report?.message === 'string' ? report.message : foreign(response),
     hint: typeof report?.hint === 'string' ? report.hint : undefined,
     data: { ...data, status: response.status },
   })
+}
+
+/** When a proxy, or an error in npm's form, says to try again. */
+function retryAfterIn(headers: Headers): { retry_after_seconds?: number } {
+  const text = headers.get('retry-after') ?? ''
+  return /^\d{1,6}$/.test(text) ? { retry_after_seconds: Number(text) } : {}
 }
 
 /** The server could not be reached; `cause` may say why. */

@@ -33,8 +33,10 @@ export class AgentGymError extends Error {
     this.data = report.data ?? {}
   }
 
-  /** Exit status of the CLI: 1 the work failed, 2 wrong use or invalid input. */
+  /** Exit status of the CLI: 1 the work failed, 2 wrong use or invalid input. Trouble of a server is no wrong use. */
   get exit(): 1 | 2 {
+    const { status } = this.data
+    if (typeof status === 'number' && status >= 500) return 1
     return errorCatalog[this.code].exit
   }
 

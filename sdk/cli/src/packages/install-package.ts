@@ -2,7 +2,7 @@ import { downloadPackage } from '@agentgym/client'
 import { AgentGymError } from '@agentgym/contract'
 import { agentGymHome, type Connection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
-import { clientOf, explained } from '../registry/call-api.ts'
+import { clientOf, explained, outlastingOutage } from '../registry/call-api.ts'
 import { type PackageTarget, resolvePackage } from '../registry/package-target.ts'
 import { lockPackage } from './lock-file.ts'
 import { findStored, storePackage } from './package-store.ts'
@@ -89,7 +89,9 @@ async function download(
   connection: Connection,
   request: { what: string; tarball: string; integrity: string; onProgress?: DownloadProgress; home: string },
 ): Promise<string> {
-  const bytes = await explained(connection, () => downloadPackage(clientOf(connection), request)).catch((error) => {
+  const bytes = await explained(connection, () =>
+    outlastingOutage(() => downloadPackage(clientOf(connection), request)),
+  ).catch((error) => {
     throw withCommand(error, request.what)
   })
   return storePackage(bytes, request.integrity, request.home)

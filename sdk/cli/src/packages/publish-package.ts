@@ -5,7 +5,7 @@ import { createLogUpdate } from 'log-update'
 import type { Connection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
 import { cancelOnInterrupt } from '../command-io.ts'
-import { callApi, clientOf, explained } from '../registry/call-api.ts'
+import { callApi, clientOf, explained, isOutage, outlastingOutage } from '../registry/call-api.ts'
 import { formatBytes, formatDuration } from '../terminal/format-values.ts'
 import { transferProgress } from '../terminal/progress.ts'
 import { renderTable } from '../terminal/table.ts'
@@ -133,7 +133,7 @@ const longestPauseMs = 2_000
  */
 async function uploadPackage(connection: Connection, packed: PackedPackage, options: UploadOptions): Promise<Upload> {
   const { name, version, bytes } = packed
-  const published = await explained(connection, () =>
+  const upload = () =>
     publishPackage(clientOf(connection), {
       name,
       version,
@@ -141,8 +141,8 @@ async function uploadPackage(connection: Connection, packed: PackedPackage, opti
       tag: options.tag,
       visibility: options.private ? 'private' : undefined,
       onProgress: bytes.length > streamedBytes ? options.onProgress : undefined,
-    }),
-  )
+    })
+  const published = await explained(connection, () => outlastingOutage(upload))
   const { url, state, integrity, served_integrity: served = integrity } = published
   return { url, integrity: served, decided: state !== 'checking' }
 }
@@ -178,8 +178,8 @@ async function readPatiently(
   try {
     return await readVersion(connection, name, version)
   } catch (error) {
-    if (error instanceof AgentGymError && (error.code === 'server_unreachable' || error.code === 'rate_limited'))
-      return undefined
+    const passing = ['server_unreachable', 'rate_limited', 'request_timeout']
+    if (isOutage(error) || (error instanceof AgentGymError && passing.includes(error.code))) return undefined
     throw error
   }
 }

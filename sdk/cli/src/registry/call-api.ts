@@ -1,4 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto'
+import { setTimeout as delay } from 'node:timers/promises'
 import { type Client, createClient } from '@agentgym/client'
 import { AgentGymError } from '@agentgym/contract'
 import type { z } from 'zod'
@@ -35,23 +36,10 @@ export async function callApiWithHeaders<Schema extends z.ZodType>(
   connection: Connection,
   request: ApiRequest<Schema>,
 ): Promise<{ value: z.infer<Schema>; headers: Headers }> {
-  const { method = 'GET', path, query, json, signal } = request
-  const response = await explained(connection, () =>
-    clientOf(connection)
-      .send(path + queryText(query), {
-        method,
-        headers: {
-          accept: 'application/json',
-          ...(json === undefined ? {} : { 'content-type': 'application/json' }),
-          ...request.headers,
-        },
-        body: json === undefined ? undefined : JSON.stringify(json),
-        signal: AbortSignal.any([AbortSignal.timeout(answerTimeoutMs), ...(signal ? [signal] : [])]),
-      })
-      .catch((error) => {
-        throw isTimeout(error) ? tooSlow(connection, path, error) : error
-      }),
-  )
+  const { method = 'GET', path, signal } = request
+  const repeatable = method === 'GET' || request.headers?.['idempotency-key'] !== undefined
+  const patiently = repeatable ? outlastingOutage : <Value>(ask: () => Promise<Value>) => ask()
+  const response = await explained(connection, () => patiently(() => sendRequest(connection, request), signal))
   const parsed = request.answer.safeParse(await readJson(response))
   if (parsed.success) return { value: parsed.data, headers: response.headers }
   throw new AgentGymError(
@@ -63,6 +51,54 @@ export async function callApiWithHeaders<Schema extends z.ZodType>(
     },
     { cause: parsed.error },
   )
+}
+
+function sendRequest<Schema extends z.ZodType>(
+  connection: Connection,
+  { method = 'GET', path, query, json, headers, signal }: ApiRequest<Schema>,
+): Promise<Response> {
+  return clientOf(connection)
+    .send(path + queryText(query), {
+      method,
+      headers: {
+        accept: 'application/json',
+        ...(json === undefined ? {} : { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      body: json === undefined ? undefined : JSON.stringify(json),
+      signal: AbortSignal.any([AbortSignal.timeout(answerTimeoutMs), ...(signal ? [signal] : [])]),
+    })
+    .catch((error) => {
+      throw isTimeout(error) ? tooSlow(connection, path, error) : error
+    })
+}
+
+const mostAttempts = 4
+const longestWaitSeconds = 10
+
+/**
+ * Sends a request that may be repeated, again when the server says to: its database or storage is down, or a proxy has no
+ * server. About as long as a restart of PostgreSQL takes; then its error is thrown.
+ */
+export async function outlastingOutage<Value>(ask: () => Promise<Value>, signal?: AbortSignal): Promise<Value> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await ask()
+    } catch (error) {
+      const seconds = isOutage(error) ? Number(error.data.retry_after_seconds) : Number.NaN
+      if (!(seconds <= longestWaitSeconds) || attempt === mostAttempts) throw error
+      await delay(seconds * 1_000, undefined, { signal })
+    }
+  }
+}
+
+/** Of the server, and of proxies in front of it, whose answers have no code of ours. */
+const outageCodes = ['database_unavailable', 'storage_unavailable', 'internal_error']
+
+/** Whether the server answers that it is unavailable, and when to try again. */
+export function isOutage(error: unknown): error is AgentGymError {
+  if (!(error instanceof AgentGymError) || error.data.status !== 503) return false
+  return outageCodes.includes(error.code) && typeof error.data.retry_after_seconds === 'number'
 }
 
 function isTimeout(error: unknown): boolean {

@@ -7,7 +7,7 @@ import type { Connection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
 import { claimAgentFolder, forgetRunRequest } from '../commands/agent-folder.ts'
 import { readPackage } from '../packages/read-package.ts'
-import { clientOf, explained } from '../registry/call-api.ts'
+import { clientOf, explained, outlastingOutage } from '../registry/call-api.ts'
 import { shortId } from '../registry/find-by-id.ts'
 import { transferProgress } from '../terminal/progress.ts'
 import { runPath } from './run-api.ts'
@@ -32,7 +32,7 @@ export async function fetchAgent(
   try {
     const request = { what: `the agent of ${run.id}`, tarball: `${runPath(run.id)}/agent`, integrity }
     const bytes = await explained(connection, () =>
-      downloadPackage(clientOf(connection), { ...request, onProgress: progress.update }),
+      outlastingOutage(() => downloadPackage(clientOf(connection), { ...request, onProgress: progress.update })),
     )
     return await readPackage(bytes)
   } finally {
