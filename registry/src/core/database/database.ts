@@ -1,5 +1,6 @@
 import type { Kysely, Transaction } from 'kysely'
 import type { Schema } from './schema.ts'
+import type { Signals } from './signals.ts'
 
 /** The service's database: PGlite in a folder, or PostgreSQL. Only this module creates Kysely instances. */
 export type Database = {
@@ -14,6 +15,8 @@ export type Database = {
   lock(query: Transaction<Schema>, name: string): Promise<void>
   /** Runs raw statements and resolves to the rows of all of them. */
   execute(sql: string, parameters?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>
+  /** To and from the other processes of the installation. */
+  readonly signals: Signals
   /** Connections in use, open and idle, and those being waited for. */
   connections(): Connections
   close(): Promise<void>

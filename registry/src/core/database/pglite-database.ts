@@ -19,6 +19,7 @@ import {
 import type { Connections, Database } from './database.ts'
 import { lockFolder } from './folder-lock.ts'
 import type { Schema } from './schema.ts'
+import { noSignals } from './signals.ts'
 import { createTransactions, TransactionScope } from './transactions.ts'
 import { valueParsers } from './value-parsers.ts'
 
@@ -35,6 +36,7 @@ export async function openPgliteFolder(folder: string): Promise<Database> {
       query,
       ...createTransactions(query, scope),
       execute: async (sql, parameters = []) => ({ rows: await dialect.driver.execute(sql, parameters) }),
+      signals: noSignals,
       connections: () => dialect.driver.connections(),
       close: async () => {
         await query.destroy()

@@ -5,6 +5,7 @@ import { Outage, outageIn, reasonOf } from '../dependencies/outage.ts'
 import type { Database } from './database.ts'
 import { isDatabaseOutage } from './database-outage.ts'
 import type { Schema } from './schema.ts'
+import { PostgresqlSignals } from './signals.ts'
 import { createTransactions, TransactionScope } from './transactions.ts'
 import { arrayElementOids, valueParsers } from './value-parsers.ts'
 
@@ -44,12 +45,20 @@ export async function openPostgresql(url: string, options: PostgresqlOptions = {
       throw outage
     }
   }
+  const signals = new PostgresqlSignals({
+    connectionString: url,
+    connectionTimeoutMillis: limits.connectionTimeoutMillis,
+    keepAlive: true,
+    application_name: 'agentgym signals',
+    Client: watchedClient(SILENCE_MS),
+  })
   const query = new Kysely<Schema>({
     dialect: new PostgresDialect({ pool: { connect, end: () => pool.end(), options: pool.options } }),
   })
   return {
     kind: 'postgresql',
     query,
+    signals,
     ...createTransactions(query, scope),
     execute: async (statements, parameters = []) => ({ rows: await execute(await connect(), statements, parameters) }),
     connections: () => ({
@@ -58,6 +67,7 @@ export async function openPostgresql(url: string, options: PostgresqlOptions = {
       waiting: pool.waitingCount,
     }),
     close: async () => {
+      await signals.close()
       await query.destroy()
       if (!pool.ending) await pool.end()
     },

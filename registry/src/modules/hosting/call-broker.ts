@@ -8,9 +8,13 @@ type Serving = Pick<Services, 'database' | 'log'>
 /** How long calls may still be answered once the server begins to stop. */
 const CLOSING_MS = 10_000
 
+/** What processes signal to each other, before a colon and an ID: a version has a call that waits, a call has ended. */
+const admittedSignal = 'call-admitted'
+const endedSignal = 'call-ended'
+
 /**
- * Where callers and workers of this process wait for each other. Calls and answers of this process wake them at once; for those
- * of other processes the database is polled, once for all waiters.
+ * Where callers and workers of this process wait for each other. Calls and answers of this process wake them at once; those of
+ * other processes by a signal, which may be lost. So the database is polled as well, once for all waiters.
  */
 export class CallBroker {
   readonly #services: Serving
@@ -19,6 +23,7 @@ export class CallBroker {
   readonly #workers = new Set<WaitingWorker>()
   #timer: NodeJS.Timeout | undefined
   #polling = false
+  #listening = false
   #closedAt: number | undefined
 
   constructor(services: Serving, times: HostingTimes) {
@@ -79,26 +84,52 @@ export class CallBroker {
     return waiter
   }
 
-  /** To be called once a call that waits is committed. */
+  /** To be called once a call that waits is committed. Other processes are asked where no worker of this one is free. */
   admitted(versionId: string): void {
-    const [first] = this.#workers
-    const ready = [...this.#workers].find(({ loaded }) => loaded.has(versionId))
-    const chosen = ready ?? first
-    chosen?.wake()
+    if (!this.#wakeWorker(versionId)) this.#services.database.signals.send(`${admittedSignal}:${versionId}`)
   }
 
   /** To be called once the end of calls is committed. */
   ended(ids: Iterable<string>): void {
-    for (const id of ids) for (const waiter of this.#callers.get(id) ?? []) waiter.wake()
+    for (const id of ids) if (!this.#wakeCallers(id)) this.#services.database.signals.send(`${endedSignal}:${id}`)
+  }
+
+  /** Whether a worker that waits will look for calls: one that has the version loaded, or another. */
+  #wakeWorker(versionId: string): boolean {
+    const waiting = [...this.#workers]
+    const ready = waiting.find(({ loaded }) => loaded.has(versionId))
+    const chosen = ready ?? waiting.find(({ woken }) => !woken)
+    chosen?.wake()
+    return chosen !== undefined
+  }
+
+  #wakeCallers(id: string): boolean {
+    const callers = this.#callers.get(id) ?? []
+    for (const waiter of callers) waiter.wake()
+    return this.#callers.has(id)
+  }
+
+  /** What another process, or this one, has signaled. */
+  #signaled(message: string): void {
+    const [what, id = ''] = message.split(':')
+    if (what === admittedSignal) this.#wakeWorker(id)
+    if (what === endedSignal) this.#wakeCallers(id)
   }
 
   #wakeAll(): void {
-    this.ended(this.#callers.keys())
+    for (const id of this.#callers.keys()) this.#wakeCallers(id)
     for (const waiter of this.#workers) waiter.wake()
   }
 
   #watch(): void {
     this.#timer ??= setInterval(() => void this.#poll(), this.times.pollMs)
+    if (this.#listening) return
+    this.#listening = true
+    const { database, log } = this.#services
+    database.signals.listen(
+      (message) => this.#signaled(message),
+      (problem) => log.warn(problem),
+    )
   }
 
   #rest(): void {
@@ -125,7 +156,7 @@ export class CallBroker {
     const ids = [...this.#callers.keys()]
     if (ids.length > 0) {
       const open = await stillOpen(query, ids)
-      this.ended(ids.filter((id) => !open.has(id)))
+      for (const id of ids) if (!open.has(id)) this.#wakeCallers(id)
     }
     if (this.#workers.size === 0) return
     const { rows } = await sql`select 1 from hosted_calls where ${mayBeLeased} limit 1`.execute(query)
@@ -144,6 +175,11 @@ class Waiter {
 
   constructor(left: (unheard: boolean) => void) {
     this.#left = left
+  }
+
+  /** Whether it is about to look. */
+  get woken(): boolean {
+    return this.#woken
   }
 
   wake(): void {

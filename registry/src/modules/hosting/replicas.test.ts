@@ -6,7 +6,7 @@ import { auditLedger } from '../ledger/audit-ledger.ts'
 import { meteredAgent } from '../metering/testing/metered-agents.ts'
 import { auditMarket } from '../orders/audit-market.ts'
 import { createTrader } from '../orders/testing/marketplace.ts'
-import { type HostingServer, startHosting, waitFor } from './testing/hosting-server.ts'
+import { acted, type HostingServer, startHosting, waitFor } from './testing/hosting-server.ts'
 
 const times = { waitMs: 30_000, leaseMs: 20_000, pollMs: 50 }
 
@@ -55,6 +55,23 @@ describe('hosted calls over two servers', () => {
     await working.stop()
     expect(first.status).toBe(200)
     expect(second).toEqual(first)
+  })
+
+  it('a call of one wakes a worker of the other, and its answer the caller, without a poll', async () => {
+    const slow = { ...times, pollMs: 600_000 }
+    const unpolled = [await startHosting(databases[0], slow), await startHosting(databases[1], slow)]
+    const agent = await meteredAgent(databases[0], {})
+    const token = await unpolled[0].callerToken(await createTrader(databases[0]))
+    const working = unpolled[1].work(acted, 5_000)
+    // The first calls may come before both processes listen.
+    const warm = await unpolled[0].call(token, agent)
+    expect(warm.status).toBe(200)
+    const begun = performance.now()
+    for (let calls = 0; calls < 5; calls++) expect((await unpolled[0].call(token, agent)).status).toBe(200)
+    // Without signals, each would wait until the worker asks again: five seconds.
+    expect(performance.now() - begun).toBeLessThan(12_000)
+    await working.stop()
+    for (const server of unpolled) await server.close()
   })
 
   it('a server that stops sends its workers away, and its callers after a while', async () => {

@@ -54,12 +54,15 @@ export async function startHosting(database: Database, times: HostingTimes) {
       const { status, code, body } = await server.call('POST', `/v1/packages/${agent.name}/calls`, sent)
       return { status, code, body }
     },
-    /** A worker that runs until it is stopped, and answers with the result of `decide`. */
-    work(decide: (call: { id: string; observation: unknown }) => CallAnswer = acted): { stop(): Promise<void> } {
+    /** A worker that asks with that wait, runs until it is stopped, and answers with the result of `decide`. */
+    work(
+      decide: (call: { id: string; observation: unknown }) => CallAnswer = acted,
+      waitMs = 200,
+    ): { stop(): Promise<void> } {
       let stopped = false
       const loop = (async () => {
         while (!stopped) {
-          const leased = await lease(200)
+          const leased = await lease(waitMs)
           if (leased !== undefined) await answer(leased.lease, leased.calls.map(decide))
         }
       })()
