@@ -19,7 +19,8 @@ int64_t Components(const Policy& policy) {
 }  // namespace
 
 ActionScorer::ActionScorer(const Policy& policy)
-    : policy_(policy), log_p_(policy.distribution_size), p_(policy.distribution_size), entropies_(Components(policy)) {}
+    : policy_(policy), log_p_(policy.distribution_size), p_(policy.distribution_size), entropies_(Components(policy)),
+      slopes_(Components(policy)) {}
 
 ActionScorer::Result ActionScorer::Score(const float* output, const float* action, const uint8_t* mask,
                                          const float* log_std) {
@@ -28,14 +29,10 @@ ActionScorer::Result ActionScorer::Score(const float* output, const float* actio
   for (const ActionLeaf& leaf : policy_.action) {
     int64_t at = leaf.distribution_offset;
     if (leaf.gaussian) {
-      for (int64_t i = 0; i < leaf.size; ++i, ++at, ++component) {
-        const float s = log_std[leaf.log_std_offset + i];
-        const float log_deviation = s + std::log(leaf.scale[i]);
-        p_[at] = std::exp(-s);
-        log_p_[at] = ((action[leaf.offset + i] - leaf.center[i]) / leaf.scale[i] - output[at]) * p_[at];
-        sum.log_probability -= 0.5f * log_p_[at] * log_p_[at] + log_deviation + kHalfLogTwoPi;
-        sum.entropy += log_deviation + 0.5f + kHalfLogTwoPi;
-      }
+      const Result gaussian = ScoreGaussian(leaf, output, action, log_std, component);
+      sum.log_probability += gaussian.log_probability;
+      sum.entropy += gaussian.entropy;
+      component += leaf.size;
       continue;
     }
     const uint8_t* legal = mask == nullptr ? nullptr : mask + leaf.mask_offset;
@@ -49,6 +46,27 @@ ActionScorer::Result ActionScorer::Score(const float* output, const float* actio
       at += count;
       if (legal != nullptr) legal += count;
     }
+  }
+  return sum;
+}
+
+ActionScorer::Result ActionScorer::ScoreGaussian(const ActionLeaf& leaf, const float* output, const float* action,
+                                                 const float* log_std, int64_t component) {
+  Result sum{0, 0};
+  const bool squashed = !leaf.squash.empty();
+  for (int64_t i = 0; i < leaf.size; ++i, ++component) {
+    const int64_t at = leaf.distribution_offset + i;
+    const float s = log_std[leaf.log_std_offset + i];
+    const float sample = action[leaf.offset + i];
+    const float log_deviation = s + std::log(std::abs(leaf.scale[i]));
+    p_[at] = std::exp(-s);
+    log_p_[at] = ((squashed ? sample : (sample - leaf.center[i]) / leaf.scale[i]) - output[at]) * p_[at];
+    sum.log_probability -= 0.5f * log_p_[at] * log_p_[at] + log_deviation + kHalfLogTwoPi;
+    sum.entropy += log_deviation + 0.5f + kHalfLogTwoPi;
+    if (!squashed) continue;
+    slopes_[component] = IntegrateLogSlope(leaf.squash[i], output[at], std::exp(s));
+    sum.log_probability -= LogSlope(leaf.squash[i], sample);
+    sum.entropy += slopes_[component].value;
   }
   return sum;
 }
@@ -87,6 +105,9 @@ void ActionScorer::Gradient(const float* action, float by_log_probability, float
         const float z = log_p_[at];
         output_gradient[at] = by_log_probability * z * p_[at];
         log_std_gradient[leaf.log_std_offset + i] += by_log_probability * (z * z - 1) + by_entropy;
+        if (leaf.squash.empty()) continue;
+        output_gradient[at] += by_entropy * slopes_[component].by_mean;
+        log_std_gradient[leaf.log_std_offset + i] += by_entropy * slopes_[component].by_log_deviation;
       }
       continue;
     }

@@ -26,12 +26,15 @@ class ActionScorer {
                 float* log_std_gradient) const;
 
  private:
+  Result ScoreGaussian(const ActionLeaf& leaf, const float* output, const float* action, const float* log_std,
+                       int64_t component);
   Result ScoreCategorical(const float* logits, int64_t count, const uint8_t* legal, int64_t chosen, int64_t at);
 
   const Policy& policy_;
   std::vector<float> log_p_;      // categorical: log-probabilities; Gaussian: z
   std::vector<float> p_;          // categorical: probabilities; Gaussian: exp(-log_std)
   std::vector<float> entropies_;  // of each categorical component
+  std::vector<MeanLogSlope> slopes_;  // of each squashed component
 };
 
 }  // namespace agentgym

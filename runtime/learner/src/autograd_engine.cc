@@ -248,7 +248,8 @@ class AutogradEngine final : public Engine {
     return x;
   }
 
-  /// Network outputs to distribution rows: logits as they are, means mapped into the environment's units.
+  /// Network outputs to distribution rows: logits and means that are squashed later as they are, other means mapped into
+  /// the environment's units.
   Tensor Distribution(const Tensor& output) const {
     std::vector<Tensor> parts;
     for (const ActionLeaf& leaf : policy_.action) {
@@ -258,7 +259,7 @@ class AutogradEngine final : public Engine {
         for (const int64_t count : leaf.counts) columns += count;
       }
       Tensor part = output.narrow(1, leaf.distribution_offset, columns);
-      if (leaf.gaussian) part = part * Constant(leaf.scale) + Constant(leaf.center);
+      if (leaf.gaussian && leaf.squash.empty()) part = part * Constant(leaf.scale) + Constant(leaf.center);
       parts.push_back(part);
     }
     return parts.size() == 1 ? parts[0] : at::cat(parts, 1);
@@ -300,12 +301,44 @@ class AutogradEngine final : public Engine {
 
   void AddGaussian(const ActionLeaf& leaf, const Tensor& distribution, const Tensor& actions, const Tensor& weights,
                    ActionScore& sum) const {
+    if (!leaf.squash.empty()) {
+      AddSquashed(leaf, distribution, actions, weights, sum);
+      return;
+    }
     const Tensor mean = distribution.narrow(1, leaf.distribution_offset, leaf.size);
     const Tensor scale = Constant(leaf.scale);
     const Tensor log_std = weights.narrow(0, policy_.log_std + leaf.log_std_offset, leaf.size) + scale.log();
     const Tensor z = (actions.narrow(1, leaf.offset, leaf.size) - mean) / log_std.exp();
     sum.log_probability = sum.log_probability + (-0.5 * z.square() - log_std - kHalfLogTwoPi).sum(1);
     sum.entropy = sum.entropy + (log_std + (0.5 + kHalfLogTwoPi)).sum();
+  }
+
+  /// `actions` holds u; probabilities are those of center + scale * f(u).
+  void AddSquashed(const ActionLeaf& leaf, const Tensor& distribution, const Tensor& actions, const Tensor& weights,
+                   ActionScore& sum) const {
+    std::vector<float> log_cosh, linear;
+    for (const Squash squash : leaf.squash) {
+      log_cosh.push_back(FactorsOf(squash).log_cosh);
+      linear.push_back(FactorsOf(squash).linear);
+    }
+    // Clones: the graph of the gradient outlives these vectors, whose memory a constant shares.
+    const Tensor by_log_cosh = Constant(log_cosh).clone(), by_u = Constant(linear).clone();
+    const auto log_slope = [&](const Tensor& u) {
+      const Tensor far = u.abs();
+      return by_log_cosh * (far + (-2 * far).exp().log1p() - M_LN2) + by_u * u;
+    };
+    const Tensor mean = distribution.narrow(1, leaf.distribution_offset, leaf.size);
+    const Tensor log_std = weights.narrow(0, policy_.log_std + leaf.log_std_offset, leaf.size);
+    const Tensor log_scale = Constant(leaf.scale).abs().log();
+    const Tensor u = actions.narrow(1, leaf.offset, leaf.size);
+    const Tensor z = (u - mean) / log_std.exp();
+    const Tensor log_density = -0.5 * z.square() - log_std - kHalfLogTwoPi;
+    sum.log_probability = sum.log_probability + (log_density - log_scale - log_slope(u)).sum(1);
+    Tensor mean_log_slope = at::zeros_like(mean);
+    for (int i = 0; i < kQuadratureNodes; ++i) {
+      mean_log_slope = mean_log_slope + kQuadratureWeight[i] * log_slope(mean + log_std.exp() * kQuadratureNode[i]);
+    }
+    sum.entropy = sum.entropy + (log_std + log_scale + (0.5 + kHalfLogTwoPi) + mean_log_slope).sum(1);
   }
 
   const Policy& policy_;

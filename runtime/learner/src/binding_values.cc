@@ -115,6 +115,17 @@ void ReadObservationLeaves(const Napi::Array& leaves, const Napi::Array& convolu
   }
 }
 
+void ReadSquash(const Napi::Object& object, ActionLeaf& leaf) {
+  if (!object.Get("squash").IsArray()) return;
+  const Napi::Array kinds = ReadArray(object, "squash");
+  for (uint32_t i = 0; i < kinds.Length(); ++i) {
+    const std::string kind = kinds.Get(i).As<Napi::String>().Utf8Value();
+    Require(kind == "tanh" || kind == "exp" || kind == "sinh", "squash");
+    leaf.squash.push_back(kind == "tanh" ? Squash::kTanh : kind == "exp" ? Squash::kExp : Squash::kSinh);
+  }
+  Require(static_cast<int64_t>(leaf.squash.size()) == leaf.size, "squash");
+}
+
 void ReadActionLeaves(const Napi::Array& leaves, Policy& policy) {
   for (uint32_t i = 0; i < leaves.Length(); ++i) {
     const auto object = leaves.Get(i).As<Napi::Object>();
@@ -128,6 +139,7 @@ void ReadActionLeaves(const Napi::Array& leaves, Policy& policy) {
     leaf.log_std_offset = ReadInteger(object, "logStdOffset");
     leaf.center = ReadNumbers<float>(object, "center");
     leaf.scale = ReadNumbers<float>(object, "scale");
+    ReadSquash(object, leaf);
     int64_t logits = 0;
     for (const int64_t count : leaf.counts) logits += count;
     policy.action_size += leaf.size;

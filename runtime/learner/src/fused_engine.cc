@@ -215,7 +215,7 @@ class FusedEngine final : public Engine {
   void WriteDistribution(const float* output, float* distribution) const {
     std::copy_n(output, policy_.distribution_size, distribution);
     for (const ActionLeaf& leaf : policy_.action) {
-      if (!leaf.gaussian) continue;
+      if (!leaf.gaussian || !leaf.squash.empty()) continue;
       float* mean = distribution + leaf.distribution_offset;
       for (int64_t i = 0; i < leaf.size; ++i) mean[i] = leaf.center[i] + leaf.scale[i] * mean[i];
     }

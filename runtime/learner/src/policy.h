@@ -4,6 +4,8 @@
 #include <string>
 #include <vector>
 
+#include "squash.h"
+
 namespace agentgym {
 
 /// The policy spec and its parameter layout, as the C++ side needs them. All offsets into weights are elements of the
@@ -47,6 +49,7 @@ struct ActionLeaf {
   int64_t log_std_offset;     // first element within log_std
   std::vector<float> center;
   std::vector<float> scale;
+  std::vector<Squash> squash;  // one a column; empty: the sample is the action
 };
 
 struct Layer {

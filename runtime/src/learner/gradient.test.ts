@@ -55,6 +55,16 @@ const box = (columns: number) =>
     const none = Array.from({ length: n }, () => null)
     return { type: 'box', shape: [n], low: none, high: none }
   })
+const bounded = fc
+  .array(fc.constantFrom([-1, 1], [-0.01, 0.01], [2, null], [null, 2], [-1e6, 1e6]), { minLength: 1, maxLength: 4 })
+  .map(
+    (bounds): SpaceDescription => ({
+      type: 'box',
+      shape: [bounds.length],
+      low: bounds.map(([low]) => low),
+      high: bounds.map(([, high]) => high),
+    }),
+  )
 const categorical: fc.Arbitrary<SpaceDescription> = fc.oneof(
   fc.integer({ min: 1, max: 20 }).map((n): SpaceDescription => ({ type: 'discrete', n, start: 0 })),
   fc
@@ -79,12 +89,13 @@ const dict = (leaf: fc.Arbitrary<SpaceDescription>) =>
   )
 const policy = fc.record({
   observation: dict(fc.oneof(box(40), categorical, text)),
-  action: dict(fc.oneof(box(4), categorical)),
+  action: dict(fc.oneof(box(4), bounded, categorical)),
   network: fc.record({
     hidden: fc.array(fc.oneof(fc.integer({ min: 1, max: 40 }), fc.constantFrom(16, 64, 100)), { maxLength: 3 }),
     activation: fc.constantFrom('tanh' as const, 'relu' as const),
     embedding: fc.integer({ min: 1, max: 20 }),
     normalizeObservation: fc.boolean(),
+    boxActions: fc.constantFrom('squashed' as const, 'clipped' as const),
   }),
 })
 const imagePolicy = fc

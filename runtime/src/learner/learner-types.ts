@@ -9,7 +9,7 @@ export type RolloutSegment = {
   observations: Float32Array
   /** [T, N, observation]; the true last observation in rows whose flags say TRUNCATED or TERMINATED, else undefined. */
   finalObservations: Float32Array
-  /** [T, N, action]; categorical leaves as index from 0, box leaves as sampled, before clipping to the bounds. */
+  /** [T, N, action]; categorical leaves as index from 0, box leaves as sampled, before they are squashed or clipped. */
   actions: Float32Array
   /** [T, N]; log-probability of the whole action under the policy that sampled it. */
   logProbabilities: Float32Array

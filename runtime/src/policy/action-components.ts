@@ -1,5 +1,6 @@
 import type { PolicySpec } from '@agentgym/contract'
 import { distributionSize, gaussianSize } from './parameter-layout.ts'
+import type { Squash } from './squash.ts'
 
 /** One choice among `count` values. Offsets are columns of the distribution, mask and action rows. */
 export type CategoricalComponent = { block: number; logits: number; count: number; mask: number; action: number }
@@ -13,6 +14,8 @@ export type GaussianComponent = {
   logStd: number
   low: number
   high: number
+  /** Null: the sample itself is the action. */
+  squash: Squash | null
 }
 
 /** The action space as a list of independent components, in the order of the action row. */
@@ -57,6 +60,8 @@ function build(spec: PolicySpec): ActionComponents {
           logStd: leaf.logStdOffset + i,
           low: leaf.low[i] ?? Number.NEGATIVE_INFINITY,
           high: leaf.high[i] ?? Number.POSITIVE_INFINITY,
+          squash:
+            leaf.squash === undefined ? null : { kind: leaf.squash[i], center: leaf.center[i], scale: leaf.scale[i] },
         })
       }
       block += (leaf.size + 1) >> 1

@@ -6,6 +6,7 @@ import {
   type CategoricalComponent,
   type GaussianComponent,
 } from './action-components.ts'
+import { logSlope, squashed } from './squash.ts'
 
 /** Names the random numbers of one vector step; nothing of them is stored anywhere. */
 type SamplingKey = {
@@ -27,17 +28,17 @@ type ActionRequest = {
 }
 
 export type SamplingRequest = ActionRequest & {
-  /** log standard deviation of every box column, in the action's own units. */
+  /** log standard deviation of every box column: before the squash, or else in the action's own units. */
   logStd: Float32Array
   key: SamplingKey
 }
 
 export type SampledActions = {
-  /** [rows, action]; boxes as sampled. */
+  /** [rows, action]; boxes as sampled: before the squash, or else before clipping. */
   actions: Float32Array
-  /** [rows, action]; boxes clipped to their bounds. */
+  /** [rows, action]; boxes in their own units, within their bounds. */
   environmentActions: Float32Array
-  /** [rows]; of the whole unclipped action. */
+  /** [rows]; log of the density of the whole action before clipping, in the action's own units. */
   logProbabilities: Float32Array
 }
 
@@ -77,10 +78,13 @@ export function sampleActions(request: SamplingRequest, out: SampledActions): vo
     sum += logProbabilities[row]
   }
   if (!Number.isFinite(sum)) throw notFinite()
-  copyClipped(out.actions, components, rows, out.environmentActions)
+  takeActions(out.actions, components, rows, out.environmentActions)
 }
 
-/** The likeliest action for every row (the lowest index among equals, a box's mean), clipped to the bounds. */
+/**
+ * The likeliest action for every row (the lowest index among equals, a box's mean), clipped to the bounds. The
+ * distribution is that of an exported model, whose means are in the action's own units.
+ */
 export function greedyActions(request: ActionRequest, environmentActions: Float32Array): void {
   const { distribution, masks, rows } = request
   const components = actionComponents(request.spec)
@@ -177,11 +181,14 @@ function samplePair(
   }
 }
 
-/** Box and Muller's transform; the log-probability is that of the number as stored, rounded to float32. */
+/**
+ * Box and Muller's transform; the log-probability is that of the number as stored, rounded to float32. A squashed sample is
+ * kept as u: log p(a) = log N(u) - log |da/du|, and no inverse of the squash is ever needed.
+ */
 function sampleGaussian(
   { distribution, logStd, rows, key }: SamplingRequest,
   { distributionSize, actionSize }: ActionComponents,
-  { half, mean, action, logStd: logStdColumn }: GaussianComponent,
+  { half, mean, action, logStd: logStdColumn, squash }: GaussianComponent,
   key0: number,
   key1: number,
   counter1: number,
@@ -199,16 +206,23 @@ function sampleGaussian(
     actions[at] = center + deviation * noise
     const score = (actions[at] - center) / deviation
     logProbabilities[row] -= 0.5 * score * score + constant
+    if (squash !== null) logProbabilities[row] -= logSlope(squash, actions[at])
   }
 }
 
-function copyClipped(actions: Float32Array, components: ActionComponents, rows: number, out: Float32Array): void {
+/** Samples in the environment's units: squashed where the policy squashes, and within the bounds. */
+export function environmentActions(spec: PolicySpec, actions: Float32Array, rows: number, out: Float32Array): void {
+  takeActions(actions, actionComponents(spec), rows, out)
+}
+
+function takeActions(actions: Float32Array, components: ActionComponents, rows: number, out: Float32Array): void {
   const { actionSize } = components
   for (let i = 0; i < rows * actionSize; i++) out[i] = actions[i]
-  for (const { action, low, high } of components.gaussian) {
+  for (const { action, low, high, squash } of components.gaussian) {
     for (let row = 0; row < rows; row++) {
       const at = row * actionSize + action
-      out[at] = Math.min(high, Math.max(low, actions[at]))
+      const value = squash === null ? actions[at] : squashed(squash, actions[at])
+      out[at] = Math.min(high, Math.max(low, value))
     }
   }
 }

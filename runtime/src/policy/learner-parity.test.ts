@@ -3,6 +3,7 @@ import { createLearner } from '../learner/learner.ts'
 import { exportModel } from './policy-graph.ts'
 import { createPolicySession, loadModelSession } from './policy-session.ts'
 import { policyCases, randomObservations, randomWeights, testRandom } from './testing/policy-cases.ts'
+import { exportedDistribution } from './testing/reference-forward.ts'
 
 const SEED = 20261128
 const BATCH = 33
@@ -45,8 +46,10 @@ describe('libtorch and ONNX Runtime agree within 1e-5', () => {
         const learner = createLearner(spec, { seed: SEED, device: 'cpu', threads: 1, path })
         learner.setWeights(weights)
         const { distribution, values } = learner.forward(observations, BATCH)
+        expect(difference(rollout.distribution, distribution), path).toBeLessThan(1e-5)
+        const inUnits = exportedDistribution(spec, distribution, BATCH)
+        expect(difference(exported.distribution, inUnits), path).toBeLessThan(1e-5)
         for (const session of [rollout, exported]) {
-          expect(difference(session.distribution, distribution), path).toBeLessThan(1e-5)
           expect(difference(session.values ?? [], values), path).toBeLessThan(1e-5)
         }
         learner.dispose()

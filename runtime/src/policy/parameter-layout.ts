@@ -1,4 +1,4 @@
-import type { ObservationLeaf, PolicySpec } from '@agentgym/contract'
+import type { ActionLeaf, ObservationLeaf, PolicySpec } from '@agentgym/contract'
 import { type ConvolutionLayer, convolutionLayers, imageFeatures } from './convolution.ts'
 
 /** One array in the flat float32 weight buffer. */
@@ -46,10 +46,12 @@ function featureSize(spec: PolicySpec): number {
 
 /** Columns of the distribution row: logits of every categorical leaf, means of every box leaf. */
 export function distributionSize(spec: PolicySpec): number {
-  return spec.action.reduce(
-    (sum, leaf) => sum + (leaf.kind === 'box' ? leaf.size : leaf.counts.reduce((a, b) => a + b, 0)),
-    0,
-  )
+  return spec.action.reduce((sum, leaf) => sum + leafColumns(leaf), 0)
+}
+
+/** Columns of one leaf in the distribution row. */
+export function leafColumns(leaf: ActionLeaf): number {
+  return leaf.kind === 'box' ? leaf.size : leaf.counts.reduce((a, b) => a + b, 0)
 }
 
 /** Elements of `log_std`. */

@@ -6,6 +6,7 @@ import {
   convolutionName,
   distributionSize,
   joinedParts,
+  leafColumns,
   leafFeatures,
   leafParts,
   NORMALIZER_CLIP,
@@ -14,6 +15,7 @@ import {
   type Parameter,
   parameterLayout,
 } from './parameter-layout.ts'
+import { SQUASH_LIMIT, type SquashKind } from './squash.ts'
 
 /** Names in the rollout graph. */
 export const ROLLOUT_INPUT = 'observations'
@@ -46,9 +48,10 @@ export function rolloutModel(spec: PolicySpec, values: boolean): { bytes: Uint8A
 }
 
 /**
- * model.onnx of an agent: one float32 input [batch, size] a leaf; `logits` [batch, n] of a categorical leaf, `mean` and
- * `log_std` [batch, n] of a box, in the action's own units; `value` [batch] in the reward's own units. Equal arguments
- * give equal bytes.
+ * model.onnx of an agent: one float32 input [batch, size] a leaf; `logits` [batch, n] of a categorical leaf; `mean`
+ * [batch, n] of a box, the greedy action in the action's own units, and `log_std` [batch, n], the deviation of the Gaussian
+ * before its squash, or in the action's own units where there is none; `value` [batch] in the reward's own units. Equal
+ * arguments give equal bytes.
  */
 export function exportModel(spec: PolicySpec, flat: Float32Array): Uint8Array {
   const parts = leafParts(spec)
@@ -59,15 +62,20 @@ export function exportModel(spec: PolicySpec, flat: Float32Array): Uint8Array {
   }
   for (const part of parts) graph.input(part.name, ['batch', part.size])
   const policy = new PolicyGraph(spec, graph, (part) => part.name)
-  const single = spec.action.length === 1
+  // A single leaf that needs nothing more is the last layer's output itself.
+  const single = spec.action.length === 1 && spec.action[0].squash === undefined
   const distribution = single ? Object.values(actionOutputNames(spec.action[0]))[0] : '/distribution'
   policy.network('actor', parts, distribution)
   const deviations = logDeviations(spec, flat)
   for (const leaf of spec.action) {
-    const size = leaf.kind === 'box' ? leaf.size : leaf.counts.reduce((a, b) => a + b, 0)
+    const size = leafColumns(leaf)
     const names = actionOutputNames(leaf)
     const output = 'logits' in names ? names.logits : names.mean
-    if (!single) graph.slice(distribution, leaf.distributionOffset, size, output)
+    if (leaf.squash !== undefined) {
+      const alone = spec.action.length === 1
+      const u = alone ? distribution : graph.slice(distribution, leaf.distributionOffset, size, `/${output}.u`)
+      addSquash(graph, { ...leaf, squash: leaf.squash }, u, output)
+    } else if (!single) graph.slice(distribution, leaf.distributionOffset, size, output)
     graph.output(output, ['batch', size])
     if ('logStd' in names) {
       // Repeats the vector for every row. Expand would do it too, but may also ask for any amount of memory.
@@ -82,9 +90,44 @@ export function exportModel(spec: PolicySpec, flat: Float32Array): Uint8Array {
   return encodeModel(graph.build())
 }
 
-/** log standard deviation of every box column in the action's own units: the parameter `log_std` plus ln(scale). */
+/** output = center + scale * f(u), a column at a time. Columns of another kind get scale 0, and the kinds are added. */
+function addSquash(graph: GraphBuilder, leaf: SquashedLeaf, u: string, output: string): void {
+  const { squash, scale, center, size } = leaf
+  const kinds = (['tanh', 'exp', 'sinh'] as const).filter((kind) => squash.includes(kind))
+  const terms = kinds.map((kind) => {
+    const factor = Float32Array.from(scale, (value, i) => (squash[i] === kind ? value : 0))
+    const curve = addCurve(graph, kind, u, `/${output}.${kind}`)
+    return graph.node(
+      'Mul',
+      [curve, graph.floats(`/${output}.${kind}.scale`, [size], factor)],
+      `/${output}.${kind}.part`,
+    )
+  })
+  const sum = terms.reduce((sum, term, i) => graph.node('Add', [sum, term], `/${output}.sum.${i}`))
+  graph.node('Add', [sum, graph.floats(`/${output}.center`, [size], Float32Array.from(center))], output)
+}
+
+type SquashedLeaf = { squash: SquashKind[]; scale: number[]; center: number[]; size: number }
+
+function addCurve(graph: GraphBuilder, kind: SquashKind, u: string, name: string): string {
+  if (kind === 'tanh') return graph.node('Tanh', [u], name)
+  const limits = [graph.scalar('/squash.low', -SQUASH_LIMIT), graph.scalar('/squash.high', SQUASH_LIMIT)]
+  const limited = graph.node('Clip', [u, ...limits], `${name}.limited`)
+  if (kind === 'exp') return graph.node('Exp', [limited], name)
+  // sinh(u) = (e^u - e^-u) / 2
+  const rising = graph.node('Exp', [limited], `${name}.rising`)
+  const mirrored = graph.node('Mul', [limited, graph.scalar('/minus_one', -1)], `${name}.mirrored`)
+  const falling = graph.node('Exp', [mirrored], `${name}.falling`)
+  const difference = graph.node('Sub', [rising, falling], `${name}.difference`)
+  return graph.node('Mul', [difference, graph.scalar('/half', 0.5)], name)
+}
+
+/**
+ * log standard deviation of every box column: the parameter `log_std` of a squashed one, which is about u; plus ln(scale)
+ * of any other, which makes it one in the action's own units.
+ */
 export function logDeviations(spec: PolicySpec, flat: Float32Array): Float32Array {
-  const scales = spec.action.flatMap((leaf) => leaf.scale)
+  const scales = spec.action.flatMap((leaf) => (leaf.squash === undefined ? leaf.scale : leaf.scale.map(() => 1)))
   const parameter = parameterLayout(spec).parameters.find(({ name }) => name === 'log_std')
   return Float32Array.from(scales, (scale, i) => flat[(parameter?.offset ?? 0) + i] + Math.log(scale))
 }
@@ -320,9 +363,9 @@ type OutputMap = (flat: Float32Array, column: number) => { center: number; scale
 
 function actionMap(spec: PolicySpec): OutputMap {
   const columns = spec.action.flatMap((leaf) =>
-    leaf.kind === 'box'
+    leaf.kind === 'box' && leaf.squash === undefined
       ? leaf.center.map((center, i) => ({ center, scale: leaf.scale[i] }))
-      : Array.from({ length: leaf.counts.reduce((a, b) => a + b, 0) }, () => ({ center: 0, scale: 1 })),
+      : Array.from({ length: leafColumns(leaf) }, () => ({ center: 0, scale: 1 })),
   )
   return (_flat, column) => columns[column]
 }

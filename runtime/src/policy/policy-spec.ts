@@ -4,11 +4,15 @@ import { actionOutputNames } from '@agentgym/contract/model'
 import { actionLeaves, observationLeaves } from '@agentgym/scenario/engine'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
 import { isImage } from './convolution.ts'
+import { squashLeaf } from './squash.ts'
 
 export type NetworkSettings = Pick<
   PolicySpec,
   'hidden' | 'activation' | 'embedding' | 'normalizeObservation' | 'convolution'
->
+> & {
+  /** Absent: `clipped`, as agents of older versions have it. */
+  boxActions?: 'squashed' | 'clipped'
+}
 
 /** From this half-width on, a bound says "unbounded" (Gymnasium writes ±3.4e38) and its square would overflow float32. */
 const LARGEST_SCALE = 1e18
@@ -18,7 +22,8 @@ export function buildPolicySpec(
   description: Pick<ScenarioDescription, 'observation' | 'action'>,
   network: NetworkSettings,
 ): PolicySpec {
-  const action = uniquelyNamed(actionLeaves(description.action), 'action', []).map(withoutHugeScales)
+  const shape = network.boxActions === 'squashed' ? squashLeaf : withoutHugeScales
+  const action = uniquelyNamed(actionLeaves(description.action), 'action', []).map(shape)
   const observation = uniquelyNamed(observationLeaves(description.observation), 'obs', outputNames(action))
   const { convolution } = network
   return {
@@ -41,6 +46,7 @@ export function networkOf(settings: TrainingPlan['settings']): NetworkSettings {
     activation: settings.activation,
     embedding: settings.embedding,
     normalizeObservation: settings.normalize_observation,
+    boxActions: settings.box_actions,
     convolution: convolution === 'none' ? undefined : { kind: convolution === 'auto' ? 'small' : convolution, filters },
   }
 }
@@ -81,7 +87,8 @@ export function checkPolicySpaces(
   policy: PolicySpec,
   spaces: Pick<ScenarioDescription, 'observation' | 'action'>,
 ): void {
-  const own = buildPolicySpec(spaces, policy)
+  const squashed = policy.action.some((leaf) => leaf.squash !== undefined)
+  const own = buildPolicySpec(spaces, { ...policy, boxActions: squashed ? 'squashed' : 'clipped' })
   for (const side of ['observation', 'action'] as const) {
     if (isDeepStrictEqual(own[side], policy[side])) continue
     throw new AgentGymError({

@@ -130,7 +130,12 @@ export function decodeCheckpoint(content: Uint8Array, path: string): Checkpoint 
 const changeableSettings = ['rollout_workers', 'learner_threads', 'steps']
 
 /** What runs did before a setting existed: checkpoints of that time do not mention it, and continue as they began. */
-const earlierSettings: Partial<TrainingPlan['settings']> = { convolution: 'none', filters: 16 }
+const earlierSettings: Partial<TrainingPlan['settings']> = {
+  convolution: 'none',
+  filters: 16,
+  box_actions: 'clipped',
+  initial_log_std: 0,
+}
 
 /** The settings that a checkpoint's run has. */
 export function settingsOf(plan: TrainingPlan): TrainingPlan['settings'] {

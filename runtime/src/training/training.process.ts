@@ -1,6 +1,8 @@
+import type { PolicySpec } from '@agentgym/contract'
 import { Evaluator } from '../evaluation/evaluator.ts'
 import { createLearner, loadAddon } from '../learner/learner.ts'
 import type { Learner } from '../learner/learner-types.ts'
+import { parameterLayout } from '../policy/parameter-layout.ts'
 import { exportModel } from '../policy/policy-graph.ts'
 import { buildPolicySpec, networkOf } from '../policy/policy-spec.ts'
 import { RolloutPool } from '../rollout/rollout-pool.ts'
@@ -43,10 +45,11 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
     threads: settings.learner_threads,
     path: job.learnerPath,
   })
+  if (resume === null) setInitialDeviations(policy, learner, settings.initial_log_std)
   const rolloutSteps = plan.algorithm === 'grpo' ? description.maxSteps : planRollouts(plan.settings).rolloutSteps
   await pool.configure({ spec: policy, rolloutSteps, executionProvider: settings.execution_provider })
   const send = (message: TrainingMessage) => void channel.send(message)
-  const observe = trajectories(job, resume, send)
+  const observe = trajectories(job, policy, resume, send)
   const result = await runIterations({
     ...{ plan, seed, learner, resume },
     scenarioHash: scenario.identity.hash,
@@ -80,6 +83,15 @@ function readCheckpoint({ checkpoint, scenario, plan, seed }: TrainingJob): Chec
   return decoded
 }
 
+/** The layout's own start is log σ = 0, far too wide for a range of ±1. */
+function setInitialDeviations(policy: PolicySpec, learner: Learner, initial: number): void {
+  const parameter = parameterLayout(policy).parameters.find(({ name }) => name === 'log_std')
+  if (parameter === undefined) return
+  const weights = learner.weights()
+  weights.fill(initial, parameter.offset, parameter.offset + parameter.size)
+  learner.setWeights(weights)
+}
+
 function algorithmOf(
   { plan, seed }: TrainingJob,
   parts: { collector: RolloutPool; learner: Learner; observe: RolloutObserver },
@@ -104,12 +116,13 @@ function referenceOf({ plan }: TrainingJob, resume: Checkpoint | null, learner: 
 
 function trajectories(
   { trajectories, plan }: TrainingJob,
+  policy: PolicySpec,
   resume: Checkpoint | null,
   send: (message: TrainingMessage) => void,
 ): RolloutObserver {
   if (trajectories === null) return () => {}
   const underWay = plan.algorithm !== 'grpo' && (resume?.episodes[0].actions.length ?? 0) > 0
-  const sampler = new TrajectorySampler(trajectories.every, !underWay, (trajectory) =>
+  const sampler = new TrajectorySampler(policy, trajectories.every, !underWay, (trajectory) =>
     send({ type: 'trajectory', trajectory }),
   )
   return (segments, iteration) => sampler.observe(segments, iteration)

@@ -3,6 +3,7 @@ import { TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { RolloutSegment } from '../learner/learner-types.ts'
+import { buildPolicySpec } from '../policy/policy-spec.ts'
 import { TrajectorySampler } from './trajectory-sampler.ts'
 
 /** Two environments, two observation columns; environment 0's rows are told apart by their step in the run. */
@@ -24,10 +25,15 @@ function segmentOf(flags: number[], firstStep: number): RolloutSegment {
   }
 }
 
+const policy = buildPolicySpec(
+  { observation: { type: 'discrete', n: 1, start: 0 }, action: { type: 'discrete', n: 2, start: 0 } },
+  { hidden: [], activation: 'tanh', embedding: 1, normalizeObservation: false },
+)
+
 function sampled(rollouts: number[][], options: { every?: number; atBeginning?: boolean } = {}): Trajectory[] {
   const { every = 1, atBeginning = true } = options
   const trajectories: Trajectory[] = []
-  const sampler = new TrajectorySampler(every, atBeginning, (trajectory) => trajectories.push(trajectory))
+  const sampler = new TrajectorySampler(policy, every, atBeginning, (trajectory) => trajectories.push(trajectory))
   let step = 0
   rollouts.forEach((flags, i) => {
     sampler.observe([segmentOf(flags, step), segmentOf(flags, 1000)], i + 1)
@@ -90,7 +96,7 @@ describe('a sampled trajectory', () => {
 
   it("is GRPO's whole episode, whatever an earlier iteration left in the rows beyond its end", () => {
     const trajectories: Trajectory[] = []
-    const sampler = new TrajectorySampler(1, true, (trajectory) => trajectories.push(trajectory))
+    const sampler = new TrajectorySampler(policy, 1, true, (trajectory) => trajectories.push(trajectory))
     sampler.observe([{ ...segmentOf([0, 0, TERMINATED, 0, TRUNCATED], 0), lengths: Int32Array.of(3, 1) }], 1)
     sampler.observe([{ ...segmentOf([0, TRUNCATED, TERMINATED, 0, TRUNCATED], 0), lengths: Int32Array.of(2, 1) }], 2)
     expect(trajectories.map(shape)).toEqual([

@@ -1,6 +1,7 @@
-import type { Trajectory } from '@agentgym/contract'
+import type { PolicySpec, Trajectory } from '@agentgym/contract'
 import { TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
 import type { RolloutSegment } from '../learner/learner-types.ts'
+import { environmentActions } from '../policy/action-sampling.ts'
 
 const MAX_STEPS = 1_000
 
@@ -9,12 +10,14 @@ const MAX_STEPS = 1_000
  * it remembers whether the next one begins with an episode's beginning.
  */
 export class TrajectorySampler {
+  readonly #policy: PolicySpec
   readonly #every: number
   readonly #onTrajectory: (trajectory: Trajectory) => void
   #atBeginning: boolean
 
   /** `atBeginning`: whether the first rollout that it will see begins with an episode. */
-  constructor(every: number, atBeginning: boolean, onTrajectory: (trajectory: Trajectory) => void) {
+  constructor(policy: PolicySpec, every: number, atBeginning: boolean, onTrajectory: (trajectory: Trajectory) => void) {
+    this.#policy = policy
     this.#every = every
     this.#atBeginning = atBeginning
     this.#onTrajectory = onTrajectory
@@ -26,7 +29,7 @@ export class TrajectorySampler {
     const ends = endsOf(segment, steps)
     if ((iteration - 1) % this.#every === 0) {
       const { first, last, partial } = this.#choose(ends, steps)
-      this.#onTrajectory({ iteration, environment: 0, partial, ...read(segment, first, last) })
+      this.#onTrajectory({ iteration, environment: 0, partial, ...this.#read(segment, first, last) })
     }
     this.#atBeginning = ends.at(-1) === steps - 1
   }
@@ -39,6 +42,13 @@ export class TrajectorySampler {
     const begun = starts.find((end) => end + 1 < steps)
     if (begun !== undefined) return { first: begun + 1, last: steps - 1, partial: true }
     return { first: 0, last: ends[0] ?? steps - 1, partial: true }
+  }
+
+  #read(segment: RolloutSegment, first: number, last: number): Pick<Trajectory, 'return' | 'length' | 'steps'> {
+    // The segment holds samples as the learner needs them; readers want what the environment took.
+    const actions = new Float32Array(segment.actions.length)
+    environmentActions(this.#policy, segment.actions, segment.steps * segment.environments, actions)
+    return read({ ...segment, actions }, first, last)
   }
 }
 

@@ -83,8 +83,7 @@ async function runTrainer(job: LeasedTraining, context: RunContext): Promise<Wor
 function planOf({ run }: LeasedTraining, checkpoint: Uint8Array | null): TrainingPlan {
   const plan = resolveTrainingPlan({}, { algorithm: run.algorithm, settings: run.settings })
   if (checkpoint === null) return resolveAutomatic(plan)
-  const { rollout_workers, learner_threads } = decodeCheckpoint(checkpoint, 'of the run').plan.settings
-  return { ...plan, settings: { ...plan.settings, rollout_workers, learner_threads } } as TrainingPlan
+  return decodeCheckpoint(checkpoint, 'of the run').plan
 }
 
 type TrainedRun = { scenario: BuiltScenario; outcome: NonNullable<TrainingOutcome> }

@@ -44,11 +44,16 @@ const actionLeafSchema = z.strictObject({
   maskOffset: count,
   /** Box only: first element in `log_std`. */
   logStdOffset: count,
-  /** Box only, one a column: bounds (null: none), and the affine map mean = center + scale * network output. */
+  /** Box only, one a column: bounds (null: none), and the map from the network's output to the action's own units. */
   low: z.array(z.number().nullable()),
   high: z.array(z.number().nullable()),
   center: z.array(z.number()),
   scale: z.array(z.number()),
+  /**
+   * Box only, one a column: the action is center + scale * squash(u), clipped to the bounds, with u drawn from a Gaussian.
+   * Absent: a Gaussian of mean center + scale * network output, clipped to the bounds.
+   */
+  squash: z.array(z.enum(['tanh', 'exp', 'sinh'])).optional(),
   /** Discrete only: what index 0 means to the scenario. */
   start: z.int(),
 })

@@ -28,6 +28,13 @@ const commonSettings = {
   convolution: z.enum(['auto', 'none', 'small', 'residual']).default('auto'),
   /** Filters of the first convolution; later ones have up to four times as many. */
   filters: positiveInteger.max(512).default(16),
+  /**
+   * How a box's Gaussian keeps to its bounds. `squashed`: its sample passes through tanh (exp or sinh where bounds are
+   * missing). `clipped`: its sample is cut off, and its mean may lie beyond the bounds.
+   */
+  box_actions: z.enum(['squashed', 'clipped']).default('squashed'),
+  /** log standard deviation that box actions start with: before the squash, or for half a clipped box's width. */
+  initial_log_std: z.number().min(-10).max(3).default(-1),
   /** Where rollouts and the learner compute. */
   execution_provider: z.enum(['cpu', 'cuda']).default('cpu'),
   /** Rollout threads, each with its own isolate; 0 takes one a core, at most one for every 64 environments. */
@@ -148,6 +155,7 @@ const policyGradientAliases = {
   ...commonAliases,
   ent_coef: 'entropy_coefficient',
   max_grad_norm: 'max_gradient_norm',
+  log_std_init: 'initial_log_std',
 } as const
 
 const clippedAliases = { ...policyGradientAliases, batch_size: 'minibatch_size', n_epochs: 'epochs' } as const

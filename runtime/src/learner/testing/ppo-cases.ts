@@ -45,8 +45,10 @@ function randomActions(spec: PolicySpec, rows: number, random: () => number, mas
       let mask = row * sizes.mask + leaf.maskOffset
       for (let i = 0; i < leaf.size; i++) {
         const at = row * sizes.action + leaf.offset + i
-        if (leaf.kind === 'box') actions[at] = leaf.center[i] + leaf.scale[i] * (random() * 4 - 2)
-        else {
+        if (leaf.kind === 'box') {
+          const drawn = random() * 4 - 2
+          actions[at] = leaf.squash === undefined ? leaf.center[i] + leaf.scale[i] * drawn : drawn
+        } else {
           actions[at] = Math.floor(random() * leaf.counts[i])
           masks[mask + actions[at]] = 1
           mask += leaf.counts[i]

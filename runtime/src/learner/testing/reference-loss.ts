@@ -1,10 +1,24 @@
 import type { PolicySpec } from '@agentgym/contract'
 import { distributionSize, parameterLayout } from '../../policy/parameter-layout.ts'
+import { logSlope } from '../../policy/squash.ts'
 import { referenceForward } from '../../policy/testing/reference-forward.ts'
 import type { Minibatch, PpoUpdate, Update } from '../learner-types.ts'
 import { actionSizes } from './ppo-cases.ts'
 
 const LOG_TWO_PI = Math.log(2 * Math.PI)
+
+/** Nodes and weights of Gauss and Hermite for a standard normal, as in runtime/learner/src/squash.h. */
+export const quadrature = [
+  [0, 0.457142857142857],
+  ...[
+    [1.154405394739968, 0.240123178605013],
+    [2.366759410734541, 0.030757123967586],
+    [3.750439717725742, 0.000548268855972],
+  ].flatMap(([node, weight]) => [
+    [node, weight],
+    [-node, weight],
+  ]),
+]
 
 type Forward = { distribution: ArrayLike<number>; values: ArrayLike<number> }
 
@@ -29,6 +43,16 @@ function referenceScores(
       let mask = row * sizes.mask + leaf.maskOffset
       for (let i = 0; i < leaf.size; i++) {
         const action = minibatch.actions[row * sizes.action + leaf.offset + i]
+        if (leaf.kind === 'box' && leaf.squash !== undefined) {
+          const squash = { kind: leaf.squash[i], center: leaf.center[i], scale: leaf.scale[i] }
+          const deviation = Math.exp(weights[logStd + leaf.logStdOffset + i])
+          const mean = distribution[at++]
+          const z = (action - mean) / deviation
+          logProbability += -0.5 * z * z - Math.log(deviation) - 0.5 * LOG_TWO_PI - logSlope(squash, action)
+          entropy += 0.5 + 0.5 * LOG_TWO_PI + Math.log(deviation)
+          for (const [node, weight] of quadrature) entropy += weight * logSlope(squash, mean + deviation * node)
+          continue
+        }
         if (leaf.kind === 'box') {
           const deviation = leaf.scale[i] * Math.exp(weights[logStd + leaf.logStdOffset + i])
           const z = (action - distribution[at++]) / deviation

@@ -56,6 +56,24 @@ export function policyCases(): PolicyCase[] {
       })
     }
   }
+  const squashing = { ...networks[0], boxActions: 'squashed' } as const
+  for (const from of ['box', 'dict']) {
+    for (const to of ['box', 'dict']) {
+      const spaces = { observation: observations[from], action: actions[to] }
+      cases.push({ name: `${from} to ${to}, squashed`, spec: buildPolicySpec(spaces, squashing), masked: false })
+    }
+  }
+  const everyBound: SpaceDescription = {
+    type: 'box',
+    shape: [6],
+    low: [-0.01, null, 3, null, -1e6, 250],
+    high: [0.01, null, null, -5, 1e6, 350],
+  }
+  cases.push({
+    name: 'every kind of bound, squashed',
+    spec: buildPolicySpec({ observation: free([3]), action: everyBound }, squashing),
+    masked: false,
+  })
   const linear = { hidden: [], activation: 'tanh', embedding: 4, normalizeObservation: true } as const
   const one: SpaceDescription = { type: 'discrete', n: 1, start: 2 }
   cases.push({

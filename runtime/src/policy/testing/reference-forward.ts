@@ -1,6 +1,28 @@
 import type { PolicySpec } from '@agentgym/contract'
 import { type ConvolutionLayer, convolutionLayers } from '../convolution.ts'
-import { distributionSize, NORMALIZER_CLIP, NORMALIZER_EPSILON, parameterLayout } from '../parameter-layout.ts'
+import {
+  distributionSize,
+  leafColumns,
+  NORMALIZER_CLIP,
+  NORMALIZER_EPSILON,
+  parameterLayout,
+} from '../parameter-layout.ts'
+
+/** Distribution rows as the exported model gives them: squashed means in the action's own units. */
+export function exportedDistribution(spec: PolicySpec, distribution: ArrayLike<number>, batch: number): Float64Array {
+  const rows = Float64Array.from(distribution)
+  const columns = distributionSize(spec)
+  const curves = { tanh: Math.tanh, exp: Math.exp, sinh: Math.sinh }
+  for (let b = 0; b < batch; b++) {
+    for (const { squash, center, scale, distributionOffset } of spec.action) {
+      squash?.forEach((kind, i) => {
+        const at = b * columns + distributionOffset + i
+        rows[at] = center[i] + scale[i] * curves[kind](rows[at])
+      })
+    }
+  }
+  return rows
+}
 
 /** The policy written out in plain float64 loops, straight from the flat buffer: what every other form is held to. */
 export function referenceForward(
@@ -18,9 +40,9 @@ export function referenceForward(
   const distribution = new Float64Array(batch * size)
   const values = new Float64Array(batch)
   const columns = spec.action.flatMap((leaf) =>
-    leaf.kind === 'box'
+    leaf.kind === 'box' && leaf.squash === undefined
       ? leaf.center.map((center, i) => ({ center, scale: leaf.scale[i] }))
-      : Array.from({ length: leaf.counts.reduce((a, b) => a + b, 0) }, () => ({ center: 0, scale: 1 })),
+      : Array.from({ length: leafColumns(leaf) }, () => ({ center: 0, scale: 1 })),
   )
   for (let b = 0; b < batch; b++) {
     const x = observations.subarray(b * row, (b + 1) * row)

@@ -25,6 +25,8 @@ export type ActionLeaf = {
   high: (number | null)[]
   center: number[]
   scale: number[]
+  /** Chosen by the policy, never by the engine. */
+  squash?: ('tanh' | 'exp' | 'sinh')[]
   start: number
 }
 
