@@ -79,11 +79,10 @@ async function runTrainer(job: LeasedTraining, context: RunContext): Promise<Wor
   return endRun(job, context, { state: reason === 'cancel' ? 'cancelled' : 'budget_exceeded' })
 }
 
-/** As submitted; what a resumed run's first machine chose for "automatic" stays, for the last bits depend on it. */
+/** As submitted. A resumed run goes on as it began: what its first machine chose, and defaults that have changed since. */
 function planOf({ run }: LeasedTraining, checkpoint: Uint8Array | null): TrainingPlan {
-  const plan = resolveTrainingPlan({}, { algorithm: run.algorithm, settings: run.settings })
-  if (checkpoint === null) return resolveAutomatic(plan)
-  return decodeCheckpoint(checkpoint, 'of the run').plan
+  if (checkpoint !== null) return decodeCheckpoint(checkpoint, 'of the run').plan
+  return resolveAutomatic(resolveTrainingPlan({}, { algorithm: run.algorithm, settings: run.settings }))
 }
 
 type TrainedRun = { scenario: BuiltScenario; outcome: NonNullable<TrainingOutcome> }
