@@ -11,7 +11,7 @@ import {
 } from '@agentgym/contract'
 import { writeTarball } from '@agentgym/contract/tarball'
 import type { BuiltScenario } from '../sandbox/build-scenario.ts'
-import { decodeCheckpoint } from '../training/checkpoint.ts'
+import { decodeCheckpoint, settingsOf } from '../training/checkpoint.ts'
 import { packageAgent } from '../training/package-agent.ts'
 import type { TrainingOutcome } from '../training/run-training.ts'
 import { resolveAutomatic } from '../training/settings.ts'
@@ -81,7 +81,10 @@ async function runTrainer(job: LeasedTraining, context: RunContext): Promise<Wor
 
 /** As submitted. A resumed run goes on as it began: what its first machine chose, and defaults that have changed since. */
 function planOf({ run }: LeasedTraining, checkpoint: Uint8Array | null): TrainingPlan {
-  if (checkpoint !== null) return decodeCheckpoint(checkpoint, 'of the run').plan
+  if (checkpoint !== null) {
+    const { plan } = decodeCheckpoint(checkpoint, 'of the run')
+    return { ...plan, settings: settingsOf(plan) } as TrainingPlan
+  }
   return resolveAutomatic(resolveTrainingPlan({}, { algorithm: run.algorithm, settings: run.settings }))
 }
 
