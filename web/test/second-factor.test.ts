@@ -1,5 +1,7 @@
 import { openTestSite, password, type TestBrowser, type TestPage, type TestSite } from '@agentgym/testkit/site'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sampleEpisode } from '../../testdata/episodes/sample-episode.ts'
+import { openPublisher } from './publish-sampled.ts'
 
 let site: TestSite
 let owner: TestBrowser
@@ -101,6 +103,35 @@ it('leads to the code where one is needed, and back to this site only', async ()
   expect(leadsTo(right)).toEqual([303, '/settings/tokens'])
   const made = await other.submit('/settings/tokens', '/settings/tokens', token)
   expect([made.status, made.text.includes('agt_')]).toEqual([200, true])
+})
+
+it('guards prices, payouts and where they go from sessions and tokens that have not confirmed it', async () => {
+  const { owner: seller, publish } = await openPublisher(site)
+  await publish('guarded', sampleEpisode())
+  const old = await seller.api('POST', '/v1/tokens', { name: 'old', scopes: ['market:sell'] })
+  const { token } = (await old.json()) as { token: string }
+  const unconfirmed = await site.browserOf('acme')
+  const codes = await setUp(seller)
+  const price = { kind: 'one_time', amount_minor: 900, terms: 'x' }
+  const acts: [method: string, path: string, body: object][] = [
+    ['PUT', '/v1/packages/@acme/guarded/price', price],
+    ['PUT', '/v1/payout-destination', {}],
+    ['POST', '/v1/payouts', { amount_minor: 100 }],
+  ]
+  const codeOf = async (response: Response) => ((await response.json()) as { error?: { code: string } }).error?.code
+  for (const [method, path, body] of acts) {
+    expect(await codeOf(await unconfirmed.api(method, path, body)), path).toBe('second_factor_required')
+    const headers = { authorization: `Bearer ${token}`, 'content-type': 'application/json' }
+    const byToken = await fetch(site.url + path, { method, headers, body: JSON.stringify(body) })
+    expect(await codeOf(byToken), path).toBe('second_factor_required')
+  }
+  const shown = async () => (await (await seller.api('GET', '/v1/packages/@acme/guarded/price')).json()) as object
+  expect(JSON.stringify(await shown())).not.toContain('900')
+  const code = { code: codes[0] }
+  expect((await unconfirmed.api('POST', '/v1/sessions/current/second-factor', code)).status).toBe(200)
+  expect((await unconfirmed.api('PUT', '/v1/packages/@acme/guarded/price', price)).status).toBe(200)
+  for (const [method, path, body] of acts.slice(1))
+    expect(await codeOf(await unconfirmed.api(method, path, body)), path).not.toBe('second_factor_required')
 })
 
 it('is reset by an operator on the site', async () => {

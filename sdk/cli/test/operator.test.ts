@@ -65,6 +65,9 @@ it('disables, enables and signs out accounts of a running server', async () => {
   expect(await alive()).toBe(401)
   expect(codeOf(await agentgym(['operator', 'set-email', 'ann', 'ops2@example.com'], at))).toBe('email_taken')
   expect((await agentgym(['operator', 'set-email', 'ann', 'ann2@example.com'], at)).status).toBe(0)
+  const clear = (scenario: string) => agentgym(['operator', 'clear-nondeterministic', scenario], at)
+  expect(codeOf(await clear('@acme/maze'))).toBe('usage_invalid')
+  expect(codeOf(await clear('@acme/maze@1.0.0'))).toBe('package_not_found')
   expect((await agentgym(['operator', 'disable', 'ann', '--reason', 'Spam'], at)).status).toBe(0)
   expect((await logIn()).status).toBe(401)
   expect((await agentgym(['operator', 'accounts', 'ann'], at)).lines).toMatchObject([

@@ -250,6 +250,7 @@ export {
   startRunRequestSchema,
 } from './api/runs.ts'
 export {
+  clearedSchema,
   type Leaderboard,
   leaderboardRequestSchema,
   leaderboardSchema,

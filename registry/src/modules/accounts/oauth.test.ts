@@ -5,6 +5,7 @@ import type { Database } from '../../core/database/database.ts'
 import { insertAccount } from './accounts.store.ts'
 import { type Identity, logInByOauth, type OauthProvider, usernamesFrom } from './oauth-log-in.ts'
 import { type AuthServer, newUser, startAuthServer } from './test/auth-server.ts'
+import { enrollSession, expectCodeAsked } from './test/enroll.ts'
 
 /** A provider in memory: a code stands for an identity, once, and only with the verifier that its log-in began with. */
 function providerInMemory() {
@@ -110,6 +111,18 @@ describeOnEngines('OAuth on $kind', ({ open }) => {
     expect((await server.call('POST', '/v1/sessions', { json: { username: 'new-comer', password: '' } })).status).toBe(
       401,
     )
+  })
+
+  it('asks for the second factor of the account, whatever the provider asked for', async () => {
+    const logIn = async () => {
+      const { cookie, state, verifier } = await begin('/orders')
+      grant('two-factors', verifier)
+      return comeBack('two-factors', state, cookie)
+    }
+    const first = await logIn()
+    expect(first.headers.get('location')).toBe('/orders')
+    const { recovery } = await enrollSession(server, first.cookie)
+    await expectCodeAsked(server, await logIn(), { next: '/orders', recovery: recovery[0] })
   })
 
   it('believes only a log-in that began in this browser', async () => {

@@ -1,17 +1,12 @@
 import { describeOnEngines } from '@agentgym/testkit/databases'
-import { Secret, TOTP } from 'otpauth'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { hashSecret } from '../../core/access/secret.ts'
 import type { Database } from '../../core/database/database.ts'
 import { type AuthServer, newOperator, newToken, newUser, password, startAuthServer } from './test/auth-server.ts'
+import { codeOf } from './test/enroll.ts'
 
 const own = '/v1/account/second-factor'
 const confirmPath = '/v1/sessions/current/second-factor'
-
-/** The code that an app shows, some steps from now. */
-function codeOf(secret: string, steps = 0): string {
-  return new TOTP({ secret: Secret.fromBase32(secret) }).generate({ timestamp: Date.now() + steps * 30_000 })
-}
 
 /** A code that no step near now has. */
 function wrongCode(secret: string, salt = 0): string {

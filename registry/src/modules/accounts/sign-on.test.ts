@@ -4,6 +4,7 @@ import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
 import { type AuthServer, newUser, startAuthServer } from './test/auth-server.ts'
+import { enrollSession, expectCodeAsked } from './test/enroll.ts'
 
 const signOn = '/v1/organisations/example/sign-on'
 
@@ -107,6 +108,14 @@ describeOnEngines('single sign-on of an organization on $kind', ({ open }) => {
     const second = await logIn('ann')
     expect((await server.call('GET', '/v1/account', { cookie: second.cookie })).body.username).toBe('ann')
     expect(await membersOf()).toEqual(['ann: member', 'owner: owner'])
+  })
+
+  it('asks for the second factor of the account: the organization’s provider is the first', async () => {
+    const first = await logIn('cleo')
+    expect(first.headers.get('location')).toBe('/runs')
+    const { recovery } = await enrollSession(server, first.cookie)
+    await expectCodeAsked(server, await logIn('cleo'), { next: '/runs', recovery: recovery[0] })
+    await server.call('DELETE', '/v1/organisations/example/members/cleo', { cookie: owner })
   })
 
   it('does not add again whom an owner has removed', async () => {

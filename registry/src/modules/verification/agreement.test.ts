@@ -9,6 +9,7 @@ import { describeVersion } from '../packages/describe-versions.ts'
 import { publish } from '../packages/testing/publishing.ts'
 import { serverStatus } from '../runs/server-status.ts'
 import { failExhausted } from './evaluate-jobs.ts'
+import { clearNondeterministic } from './nondeterministic-scenarios.ts'
 import { requestVerification } from './request-verification.ts'
 import {
   connectWorkers,
@@ -229,6 +230,28 @@ describeOnEngines('verification by agreement on $kind', ({ open }) => {
     const other = await uploadAgent(services, ada, { base: 'gambler-2', scenario })
     await runTwiceOrOnce(lie(other.evaluation))
     expect(await shown(other)).toMatchObject({ verified: 'inconclusive', message: expect.stringContaining('Step 3') })
+
+    const marked = { name: scenario.name, version: '1.0.0', ip: null }
+    await expect(clearNondeterministic(services, { ...marked, actor: ada })).rejects.toMatchObject({
+      code: 'forbidden',
+    })
+    const operator = { ...ada, operator: true }
+    await expect(
+      clearNondeterministic(services, { ...marked, version: '9.9.9', actor: operator }),
+    ).rejects.toMatchObject({ code: 'version_not_found' })
+    expect(await clearNondeterministic(services, { ...marked, actor: operator })).toBe(true)
+    expect(await clearNondeterministic(services, { ...marked, actor: operator })).toBe(false)
+    const audit = await database.query
+      .selectFrom('audit')
+      .select(['subject', 'data'])
+      .where('action', '=', 'scenario.clear_nondeterministic')
+      .execute()
+    expect(audit).toMatchObject([
+      { subject: `${scenario.name}@1.0.0`, data: { message: expect.stringContaining('Step 3 differs') } },
+    ])
+    const third = await uploadAgent(services, ada, { base: 'gambler-3', scenario })
+    await runTwiceOrOnce(third.evaluation)
+    expect(await shown(third)).toMatchObject({ verified: 'verified' })
   })
 
   /** The first run may decide. */

@@ -8,6 +8,7 @@ import { oweRefundsOfMismatch } from '../moderation/index.ts'
 import { decideVersion, lockPackage } from '../packages/index.ts'
 import { decideEvaluation, type RecordedRun } from './decide-evaluation.ts'
 import { type EvaluationRun, hasAnotherWorker, referencesOf, runsOf } from './evaluation-runs.ts'
+import { markNondeterministic } from './nondeterministic-scenarios.ts'
 import { signStatement } from './sign-statement.ts'
 import { refreshStandings } from './standings.store.ts'
 import type { EvaluatedAgent, Subject } from './verification-subject.ts'
@@ -67,7 +68,7 @@ export async function concludeVerification(
   const { state, message, outvoted } = decision
   for (const run of recorded(outvoted, runs)) await holdBack(services, query, run)
   if (decision.nondeterministic && scenario !== null)
-    await markNondeterministic(services, query, evaluation, scenario.versionId, message)
+    await markNondeterministic(services, query, { evaluationId: evaluation.id, versionId: scenario.versionId, message })
   if (state === 'inconclusive')
     services.log.warn('a verification is inconclusive', { evaluation_id: evaluation.id, agent: agent.name, message })
   const agreed = recorded(decision.agreed, runs)
@@ -147,21 +148,6 @@ async function recordVerdict(
 /** Of the held-out episodes; null from a worker of an older version. */
 function returnsOf({ report }: EvaluationRun): number[] | null {
   return report.results.find(({ id }) => id === 'held_out')?.episode_returns ?? null
-}
-
-async function markNondeterministic(
-  { log }: Services,
-  query: Transaction<Schema>,
-  evaluation: EvaluationRow,
-  versionId: string,
-  message: string,
-): Promise<void> {
-  await query
-    .insertInto('nondeterministic_scenarios')
-    .values({ version_id: versionId, evaluation_id: evaluation.id, message: message.slice(0, 4_000) })
-    .onConflict((conflict) => conflict.column('version_id').doNothing())
-    .execute()
-  log.warn('a scenario is nondeterministic: agents are not judged by it', { version_id: versionId, message })
 }
 
 /** Publishes or rejects the version, if that is still undecided. */

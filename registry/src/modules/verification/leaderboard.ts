@@ -9,6 +9,7 @@ import { sql } from 'kysely'
 import type { Actor } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import { findReadablePackage, findReadableVersion } from '../packages/index.ts'
+import { isNondeterministic } from './nondeterministic-scenarios.ts'
 
 type LeaderboardRequest = {
   actor: Actor | null
@@ -84,11 +85,6 @@ export async function leaderboard(query: Queries, request: LeaderboardRequest): 
   const next = rows.length > limit && offset + limit <= deepestOffset ? String(offset + limit) : null
   const nondeterministic = await isNondeterministic(query, id)
   return { scenario: { name: scenario.name, version: exact, nondeterministic }, entries, next }
-}
-
-async function isNondeterministic(query: Queries, versionId: string): Promise<boolean> {
-  const found = query.selectFrom('nondeterministic_scenarios').select('version_id').where('version_id', '=', versionId)
-  return (await found.executeTakeFirst()) !== undefined
 }
 
 function offsetOf(cursor: string | undefined): number {

@@ -1,4 +1,5 @@
 import {
+  clearedSchema,
   evaluationJobSchema,
   leaderboardRequestSchema,
   leaderboardSchema,
@@ -13,6 +14,7 @@ import { createRoutes, defineRoute, failures, json } from '../../core/http/route
 import type { Services } from '../../core/services.ts'
 import { listSeasons } from '../evaluations/index.ts'
 import { leaderboard } from './leaderboard.ts'
+import { clearNondeterministic } from './nondeterministic-scenarios.ts'
 import { requestVerification } from './request-verification.ts'
 import { listSigningKeys } from './signing-keys.ts'
 import { releaseHold } from './worker-holds.ts'
@@ -93,6 +95,34 @@ const verifyRoute = defineRoute({
   },
 })
 
+const clearRoute = defineRoute({
+  method: 'delete',
+  path: '/v1/packages/{scope}/{name}/versions/{version}/nondeterministic',
+  access: { operator: 'account:manage' },
+  operationId: 'clearNondeterministic',
+  summary: 'Clear the nondeterministic mark of a scenario version, for operators',
+  description:
+    'Agents are not judged by a version that gave different results to the same actions. Clear the mark once you know that a worker was at fault. Agents that were inconclusive because of it are verified again in idle time.',
+  request: {
+    params: z.object({
+      scope: z.string().openapi({ example: '@acme', description: 'The owner, with its @.' }),
+      name: z.string().openapi({ example: 'cart-pole' }),
+      version: z.string().openapi({ example: '1.0.0' }),
+    }),
+  },
+  responses: {
+    200: { description: 'Whether there was a mark.', content: json(clearedSchema) },
+    ...failures(
+      'unauthenticated',
+      'forbidden',
+      'second_factor_required',
+      'package_not_found',
+      'package_taken_down',
+      'version_not_found',
+    ),
+  },
+})
+
 const releaseRoute = defineRoute({
   method: 'post',
   path: '/v1/worker-holds/{id}/release',
@@ -126,6 +156,11 @@ export function verificationRoutes(services: Services): OpenAPIHono<Env> {
   routes.openapi(releaseRoute, async (c) => {
     await releaseHold(services, { actor: c.get('actor'), id: c.req.valid('param').id, ip: c.get('ip') })
     return c.body(null, 204)
+  })
+  routes.openapi(clearRoute, async (c) => {
+    const { scope, name, version } = c.req.valid('param')
+    const cleared = { actor: c.get('actor'), name: `${scope}/${name}`, version, ip: c.get('ip') }
+    return c.json({ cleared: await clearNondeterministic(services, cleared) }, 200)
   })
   return routes
 }

@@ -1,4 +1,4 @@
-import { AgentGymError, accountListSchema, setEmailRequestSchema } from '@agentgym/contract'
+import { AgentGymError, accountListSchema, clearedSchema, setEmailRequestSchema } from '@agentgym/contract'
 import type { Command } from 'commander'
 import { z } from 'zod'
 import { findConnection } from '../account/connection.ts'
@@ -56,6 +56,11 @@ export function addOperatorCommands(program: Command, action: MakeAction): void 
     .description('end all sessions of an account and revoke its tokens')
     .option('--keep-tokens', 'end sessions only')
     .action(action(operatorSignOut))
+  group
+    .command('clear-nondeterministic')
+    .argument('<SCENARIO>', 'scenario and version: @acme/maze@1.0.0')
+    .description('judge agents by a scenario again that was marked as nondeterministic because of a faulty worker')
+    .action(action(operatorClearNondeterministic))
   group
     .command('set-email')
     .argument('<NAME>', 'username')
@@ -205,6 +210,26 @@ async function operatorSetEmail(
   } else await change(username, { method: 'PUT', what: 'email', json: { email: checked } }, context)
   context.printJson({ username, email: checked })
   done(`${safeText(username, 100)} has the address ${safeText(checked, 254)}, not confirmed yet`, context)
+}
+
+async function operatorClearNondeterministic(text: string, context: CommandContext): Promise<void> {
+  const [, scope, name, version] = /^(@[^/@]+)\/([^/@]+)@([^/@]+)$/.exec(text) ?? []
+  if (version === undefined)
+    throw new AgentGymError({
+      code: 'usage_invalid',
+      message: `${safeText(text, 254)} is not a scenario and version`,
+      hint: 'Example: @acme/maze@1.0.0',
+    })
+  const connection = await findConnection(context)
+  const path = `/v1/packages/${[scope, name, 'versions', version].map(encodeURIComponent).join('/')}/nondeterministic`
+  const { cleared } = await asManager(
+    connection,
+    (by, headers) => callApi(by, { method: 'DELETE', path, json: {}, headers, answer: clearedSchema }),
+    context,
+  )
+  context.printJson({ scenario: text, cleared })
+  if (cleared) done(`Agents are judged by ${safeText(text, 254)} again`, context)
+  else context.print(`${safeText(text, 254)} has no nondeterministic mark`)
 }
 
 function requireEmail(text: string): string {

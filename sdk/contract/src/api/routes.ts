@@ -44,6 +44,7 @@ export const apiRoutes = {
   },
   'GET /v1/status': { response: runs.serverStatusSchema },
   'POST /v1/worker-holds/{id}/release': {},
+  'DELETE /v1/packages/{scope}/{name}/versions/{version}/nondeterministic': { response: verification.clearedSchema },
   'GET /v1/seasons': { query: verification.seasonsRequestSchema, response: verification.seasonListSchema },
   'GET /v1/keys': { response: verification.signingKeysSchema },
 

@@ -79,6 +79,9 @@ export const workerHoldSchema = z.object({
 })
 export type WorkerHold = z.infer<typeof workerHoldSchema>
 
+/** Whether the scenario version had a mark. */
+export const clearedSchema = z.object({ cleared: z.boolean() })
+
 export const signingKeysSchema = z
   .object({
     keys: z.array(
