@@ -2,6 +2,7 @@ import type { Server as HttpServer } from 'node:http'
 import type { AddressInfo, Server } from 'node:net'
 import { AgentGymError } from '@agentgym/contract'
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server'
+import { inUrl } from './own-address.ts'
 
 type Fetch = (request: Request, bindings: HttpBindings) => Response | Promise<Response>
 
@@ -77,7 +78,7 @@ function cannotListen(host: string, port: number, cause: NodeJS.ErrnoException):
       code: 'config_invalid',
       message: taken
         ? `Port ${port} of ${host} is taken.`
-        : `The server cannot listen on ${host}:${port}: ${cause.message}.`,
+        : `The server cannot listen on ${inUrl(host)}:${port}: ${cause.message}.`,
       hint: taken
         ? 'Stop the process that uses it, or choose another port with --port or AGENTGYM_PORT.'
         : 'Check AGENTGYM_HOST and AGENTGYM_PORT.',

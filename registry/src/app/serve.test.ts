@@ -72,6 +72,16 @@ describe('serve', () => {
     expect(await readdir(elsewhere)).toEqual([])
   })
 
+  it.each(['127.0.0.1', '::1', '[::1]', '0.0.0.0', '::', 'localhost'])(
+    'listens on %s under an address that reaches it',
+    async (host) => {
+      const reachable = { ...environment, AGENTGYM_SETUP_SECRET: 'a-secret-to-set-this-up', AGENTGYM_MAIL: 'file' }
+      const { url } = await start({ data, host, environment: reachable })
+      expect((await fetch(`${url}/readyz`)).status).toBe(200)
+      expect(new URL(url).hostname).toMatch(/^(localhost|127\.0\.0\.1|\[::1\])$/)
+    },
+  )
+
   it('says which database does not answer', async () => {
     const nowhere = {
       ...environment,

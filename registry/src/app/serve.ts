@@ -13,6 +13,7 @@ import type { AppServices } from './app-services.ts'
 import { createHttpListener, type HttpListener } from './http-listener.ts'
 import { openModules } from './modules.ts'
 import { openServices } from './open-services.ts'
+import { ownAddress } from './own-address.ts'
 import { isLoopback, readSettings, type ServeOptions } from './settings/read-settings.ts'
 
 export type RunningServer = {
@@ -51,7 +52,7 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
   const listener = createHttpListener(settings.host, settings.port)
   const servedPort = group?.servedPort ?? null
   if (servedPort === null) await listener.listen()
-  const url = `http://${shownHost(settings.host)}:${servedPort ?? listener.port}`
+  const url = `http://${await ownAddress(settings.host)}:${servedPort ?? listener.port}`
   try {
     const opening = { publicUrl: settings.publicUrl ?? url, log, onWaiting: () => listener.answerWith(answerWaiting) }
     const services = { ...(await openServices(settings, opening)), group }
@@ -144,10 +145,4 @@ async function start(
 async function joinPort(listener: HttpListener, servedPort: number): Promise<void> {
   await listener.listen()
   if (listener.port !== servedPort) throw new Error(`listens on port ${listener.port}, its group on ${servedPort}`)
-}
-
-/** What people type for an address that means this machine. */
-function shownHost(host: string): string {
-  if (['127.0.0.1', '::1', '0.0.0.0', '::'].includes(host)) return 'localhost'
-  return host.includes(':') ? `[${host}]` : host
 }

@@ -15,6 +15,7 @@ import {
 } from '../../core/observability/tracing.ts'
 import type { MarketConfig, ServerConfig } from '../../core/services.ts'
 import { type ObjectStoreAddress, s3AddressFrom } from '../../core/storage/open-object-store.ts'
+import { listeningHost } from '../own-address.ts'
 
 const MEBIBYTE = 2 ** 20
 const MOST_PROCESSES = 64
@@ -198,7 +199,7 @@ export function readSettings(options: ServeOptions): Settings {
   const needsFolder = url === undefined || bucket === undefined
   const mailTransport = read.AGENTGYM_MAIL ?? null
   const freeMinor = read.AGENTGYM_TRAINING_FREE_MINOR_PER_MONTH ?? 0
-  const host = options.host ?? read.AGENTGYM_HOST ?? '127.0.0.1'
+  const host = listeningHost(options.host ?? read.AGENTGYM_HOST ?? '127.0.0.1')
   const publicUrl = (options.publicUrl ?? read.AGENTGYM_PUBLIC_URL)?.replace(/\/+$/, '') ?? null
   const trustedProxies = read.AGENTGYM_TRUSTED_PROXIES ?? 0
   return {
