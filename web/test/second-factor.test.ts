@@ -2,6 +2,7 @@ import { openTestSite, password, type TestBrowser, type TestPage, type TestSite 
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { sampleEpisode } from '../../testdata/episodes/sample-episode.ts'
 import { openPublisher } from './publish-sampled.ts'
+import { codesOn, enable, setUpFactor } from './set-up-factor.ts'
 
 let site: TestSite
 let owner: TestBrowser
@@ -15,36 +16,6 @@ afterAll(() => site.close())
 
 const leadsTo = ({ status, headers }: TestPage) => [status, headers.get('location')]
 const security = '/settings/security'
-/** Recovery codes on a page. */
-const codesOn = ({ text }: TestPage) => [...new Set(text.match(/\b([a-z2-7]{4}-){3}[a-z2-7]{4}\b/g))]
-
-/** Sets up a second factor by forms alone; its recovery codes. */
-async function setUp(browser: TestBrowser): Promise<string[]> {
-  const begun = await browser.submit(security, `${security}/begin`, { current_password: password })
-  const secret = /secret=([A-Z2-7]+)/.exec(begun.text)?.[1] ?? ''
-  const enabled = await enable(browser, await codeNow(secret))
-  expect(enabled.status).toBe(200)
-  return codesOn(enabled)
-}
-
-/** The form is on the page that answered `begin` only. */
-async function enable(browser: TestBrowser, code: string): Promise<TestPage> {
-  return browser.post(`${security}/enable`, { form_token: await browser.formToken(security), code })
-}
-
-async function codeNow(secret: string): Promise<string> {
-  const bits = [...secret].map((digit) =>
-    'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'.indexOf(digit).toString(2).padStart(5, '0'),
-  )
-  const bytes = (bits.join('').match(/.{8}/g) ?? []).map((byte) => Number.parseInt(byte, 2))
-  const hmac = { name: 'HMAC', hash: 'SHA-1' }
-  const key = await crypto.subtle.importKey('raw', Uint8Array.from(bytes), hmac, false, ['sign'])
-  const counter = new DataView(new ArrayBuffer(8))
-  counter.setBigUint64(0, BigInt(Math.floor(Date.now() / 30_000)))
-  const mac = new DataView(await crypto.subtle.sign('HMAC', key, counter))
-  return String((mac.getUint32(mac.getUint8(19) & 15) & 0x7fff_ffff) % 1_000_000).padStart(6, '0')
-}
-
 it('is set up, asked for at log-in and removed by forms alone', async () => {
   const wrong = await owner.submit(security, `${security}/begin`, { current_password: 'not the password' })
   expect([wrong.status, wrong.text.includes('The current password is wrong')]).toEqual([401, true])
@@ -53,7 +24,7 @@ it('is set up, asked for at log-in and removed by forms alone', async () => {
   expect(begun.text).toContain('otpauth://totp/AgentGym:ann?issuer=AgentGym')
   const mistyped = await enable(owner, 'abc')
   expect([mistyped.status, mistyped.text.includes('wrong, expired or already used')]).toEqual([401, true])
-  const codes = await setUp(owner)
+  const codes = await setUpFactor(owner)
   expect(codes).toHaveLength(10)
   const shown = await owner.get(security)
   expect(shown.text).toContain('10 of 10 recovery codes left')
@@ -78,7 +49,7 @@ it('is set up, asked for at log-in and removed by forms alone', async () => {
 
 it('leads to the code where one is needed, and back to this site only', async () => {
   const user = await site.browserOf('bob')
-  const codes = await setUp(user)
+  const codes = await setUpFactor(user)
   const other = site.browser()
   await other.submit('/login', '/login', { username: 'bob', password })
   await other.submit('/login/code', '/login/code', { code: codes[0], next: '//evil.example' }).then((answer) => {
@@ -111,7 +82,7 @@ it('guards prices, payouts and where they go from sessions and tokens that have 
   const old = await seller.api('POST', '/v1/tokens', { name: 'old', scopes: ['market:sell'] })
   const { token } = (await old.json()) as { token: string }
   const unconfirmed = await site.browserOf('acme')
-  const codes = await setUp(seller)
+  const codes = await setUpFactor(seller)
   const price = { kind: 'one_time', amount_minor: 900, terms: 'x' }
   const acts: [method: string, path: string, body: object][] = [
     ['PUT', '/v1/packages/@acme/guarded/price', price],
@@ -136,7 +107,7 @@ it('guards prices, payouts and where they go from sessions and tokens that have 
 
 it('is reset by an operator on the site', async () => {
   const user = await site.browserOf('cid')
-  await setUp(user)
+  await setUpFactor(user)
   const page = await operator.get('/operator/accounts?q=cid')
   expect(page.text).toContain('Reset second factor')
   const form_token = await operator.formToken('/operator/accounts')

@@ -8,7 +8,7 @@ import { Field, Form } from '../components/form.tsx'
 import { Notice } from '../components/messages.tsx'
 import { usePage } from '../layout/page-context.ts'
 import { localPath } from '../session/same-site.ts'
-import { CodeForm } from './settings/security.tsx'
+import { CodeForm, hasSecurityKey, UseSecurityKey } from './settings/security.tsx'
 
 export const signInRoutes = [
   route('get', '/login', { access: 'public' }, (visit) => {
@@ -112,8 +112,9 @@ async function logIn({ api, form }: Visit, username: string): Promise<boolean> {
   }
 }
 
-function showCode(visit: Visit, next: string, failure: FormFailure | null = null): Response {
-  return visit.page(<CodePage next={next} failure={failure} />, {
+async function showCode(visit: Visit, next: string, failure: FormFailure | null = null): Promise<Response> {
+  const byKey = await hasSecurityKey(visit)
+  return visit.page(<CodePage next={next} failure={failure} byKey={byKey} />, {
     title: 'Enter your code',
     frame: 'plain',
     status: failure?.status,
@@ -122,10 +123,11 @@ function showCode(visit: Visit, next: string, failure: FormFailure | null = null
 }
 
 /** The second step of a log-in. */
-function CodePage({ next, failure }: { next: string; failure: FormFailure | null }) {
+function CodePage({ next, failure, byKey }: { next: string; failure: FormFailure | null; byKey: boolean }) {
   return (
     <SignInFrame title="Enter your code" lead="Your account has a second factor.">
       <CodeForm action="/login/code" next={next} failure={failure} />
+      {byKey && <UseSecurityKey next={next} />}
       <p class="sign-in-other">
         <a href={`/login?next=${encodeURIComponent(next)}`}>Back to login</a>
       </p>

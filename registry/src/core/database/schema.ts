@@ -79,6 +79,31 @@ export type SecondFactorTable = {
   created_at: Generated<Date>
 }
 
+/** A security key or passkey (WebAuthn). */
+export type SecurityKeyTable = {
+  id: Id
+  account_id: Fixed<string>
+  /** Base64url. */
+  credential_id: Fixed<string>
+  /** COSE, base64url. */
+  public_key: Fixed<string>
+  /** That the key reported last; 0 for keys that do not count. */
+  signatures: number
+  transports: ColumnType<string[], string, never>
+  name: string
+  synced: boolean
+  last_used_at: Date | null
+  created_at: CreatedAt
+}
+
+/** What a session asked a key to sign, once. */
+export type KeyChallengeTable = {
+  session_id: Fixed<string>
+  purpose: Fixed<'add' | 'confirm'>
+  challenge: string
+  expires_at: Date
+}
+
 export type RecoveryCodeTable = {
   account_id: Fixed<string>
   /** Keyed hash. */
@@ -355,6 +380,8 @@ export type Schema = TrainingSchema &
     sign_on_identities: SignOnIdentityTable
     second_factors: SecondFactorTable
     recovery_codes: RecoveryCodeTable
+    security_keys: SecurityKeyTable
+    key_challenges: KeyChallengeTable
     rate_limits: RateLimitTable
     audit: AuditTable
     packages: PackageTable

@@ -109,6 +109,37 @@ const rows: { route: string; path: string; json?: unknown; statuses: number[] }[
     json: { token: agm },
     statuses: publicRoute(400),
   })),
+  { route: 'GET /v1/account/security-keys', path: '/v1/account/security-keys', statuses: someRoute(200) },
+  {
+    route: 'POST /v1/account/security-keys/options',
+    path: '/v1/account/security-keys/options',
+    json: {},
+    // Sessions only.
+    statuses: someRoute(403),
+  },
+  { route: 'POST /v1/account/security-keys', path: '/v1/account/security-keys', json: {}, statuses: someRoute(422) },
+  {
+    route: 'DELETE /v1/account/security-keys/{id}',
+    path: `/v1/account/security-keys/${crypto.randomUUID()}`,
+    statuses: someRoute(403),
+  },
+  {
+    route: 'GET /v1/sessions/current/second-factor',
+    path: '/v1/sessions/current/second-factor',
+    statuses: publicRoute(401),
+  },
+  {
+    route: 'POST /v1/sessions/current/security-key/options',
+    path: '/v1/sessions/current/security-key/options',
+    json: {},
+    statuses: publicRoute(401),
+  },
+  {
+    route: 'POST /v1/sessions/current/security-key',
+    path: '/v1/sessions/current/security-key',
+    json: {},
+    statuses: publicRoute(422),
+  },
   // The owner operates the server; with another scope that is not enough.
   { route: 'GET /v1/audit', path: '/v1/audit', statuses: [401, 401, 401, 403, 403, 403, 403, 403, 200] },
   { route: 'POST /v1/organisations', path: '/v1/organisations', json: { username: 'api' }, statuses: someRoute(422) },

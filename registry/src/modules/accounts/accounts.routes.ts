@@ -24,6 +24,7 @@ import { oauthProviders, type Providers } from './oauth-log-in.ts'
 import { operatorRoutes } from './operators.routes.ts'
 import { organizationRoutes } from './organizations.routes.ts'
 import { secondFactorRoutes } from './second-factor.routes.ts'
+import { securityKeyRoutes } from './security-keys.routes.ts'
 import { sessionRoutes } from './sessions.routes.ts'
 import { signOnRoutes } from './sign-on.routes.ts'
 import type { ResolveTxt } from './sign-on-providers.ts'
@@ -140,6 +141,7 @@ export function accountRoutes(
   routes.route('/', ownAccountRoutes(services))
   routes.route('/', sessionRoutes(services))
   routes.route('/', secondFactorRoutes(services))
+  routes.route('/', securityKeyRoutes(services))
   routes.route('/', tokenRoutes(services))
   routes.route('/', organizationRoutes(services))
   routes.route('/', invitationRoutes(services))

@@ -19,6 +19,7 @@ export function accountTasks({ database, config }: Services): ScheduledTask[] {
         await query.deleteFrom('invitations').where('expires_at', '<', keptFor).execute()
         await query.deleteFrom('mail_tokens').where('expires_at', '<', keptFor).execute()
         await query.deleteFrom('email_changes').where('expires_at', '<', keptFor).execute()
+        await query.deleteFrom('key_challenges').where('expires_at', '<', keptFor).execute()
         await query.deleteFrom('rate_limits').where('window_start', '<', keptFor).execute()
       },
     },

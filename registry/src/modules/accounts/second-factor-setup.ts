@@ -185,7 +185,8 @@ export function notify(services: Services, accountId: string, subject: string, p
   })
 }
 
-async function requireEnabled(query: Transaction<Schema>, accountId: string): Promise<void> {
+/** Locks the account's factor. Throws `second_factor_conflict` without one. */
+export async function requireEnabled(query: Transaction<Schema>, accountId: string): Promise<void> {
   const row = await query
     .selectFrom('second_factors')
     .select('account_id')

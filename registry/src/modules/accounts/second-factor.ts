@@ -163,6 +163,7 @@ function recoveryHash(secret: Uint8Array, accountId: string, code: string): stri
 /** Forgets the factor and what was confirmed by it. */
 export async function deleteSecondFactor(query: Transaction<Schema>, accountId: string): Promise<void> {
   await query.deleteFrom('recovery_codes').where('account_id', '=', accountId).execute()
+  await query.deleteFrom('security_keys').where('account_id', '=', accountId).execute()
   await query.deleteFrom('second_factors').where('account_id', '=', accountId).execute()
   await query.updateTable('sessions').set({ confirmed_at: null }).where('user_id', '=', accountId).execute()
   await query.updateTable('tokens').set({ confirmed: false }).where('account_id', '=', accountId).execute()

@@ -32,7 +32,7 @@ export type Sessions = {
   /** Whose session the Cookie header names, and its stored ID, or null; `cookie` is set once its expiry is extended. */
   read(cookieHeader: string): Promise<{ user: SessionUser; sessionId: string; cookie: string | null } | null>
   /** Whose session the Cookie header names, also one that awaits the code of the second factor. */
-  find(cookieHeader: string): Promise<{ userId: string; awaitsCode: boolean } | null>
+  find(cookieHeader: string): Promise<{ userId: string; sessionId: string; awaitsCode: boolean } | null>
   /** Whether a Cookie header contains a possible session. */
   names(cookieHeader: string): boolean
   /** Ends the session that the Cookie header names; the cookie that forgets it. */
@@ -87,7 +87,7 @@ export function luciaSessions(query: Queries, { secure }: { secure: boolean }): 
         .where('id', '=', hashSecret(id))
         .where('expires_at', '>', new Date())
         .executeTakeFirst()
-      return row === undefined ? null : { userId: row.user_id, awaitsCode: row.awaits_code }
+      return row === undefined ? null : { userId: row.user_id, sessionId: hashSecret(id), awaitsCode: row.awaits_code }
     },
     names: (cookieHeader) => sessionIdIn(cookieHeader, name) !== null,
     end: async (cookieHeader) => {

@@ -2,7 +2,7 @@ import type { Transaction } from 'kysely'
 import { recordAudit } from '../../core/access/audit.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { ServerConfig, Services } from '../../core/services.ts'
-import { findAccountById } from './accounts.store.ts'
+import { type Account, findAccountById } from './accounts.store.ts'
 import { codeRequired, hasSecondFactor, useCode } from './second-factor.ts'
 import { luciaSessions } from './sessions.ts'
 
@@ -42,25 +42,46 @@ export async function startSession(
   return { cookie, awaitsCode }
 }
 
+type Browser = {
+  cookieHeader: string
+  ip: string
+  /** For the audit log: by what it is confirmed. */
+  by: 'code' | 'security_key'
+}
+/** Whose session is to be confirmed. */
+export type Confirming = { account: Account; sessionId: string }
+
 /**
- * Takes the code of the second factor for the browser's session: completes a log-in, under a new session ID, or confirms
- * a session that goes on. Undefined if there is no session. Throws `second_factor_invalid`, `second_factor_required`,
- * `rate_limited`.
+ * Confirms the browser's session once `prove` does not throw: completes a log-in, under a new session ID, or confirms a
+ * session that goes on. Undefined if there is no session. Throws `second_factor_required`, and what `prove` throws.
  */
-export async function enterCode(
-  services: Services,
-  { cookieHeader, code, ip }: { cookieHeader: string; code: string; ip: string },
+export async function confirmBrowser(
+  { database, config }: Services,
+  { cookieHeader, ip, by }: Browser,
+  prove: (session: Confirming) => Promise<void>,
 ): Promise<{ username: string; cookie: string } | undefined> {
-  const { database, config } = services
   const found = await luciaSessions(database.query, config).find(cookieHeader)
   const account = found === null ? undefined : await findAccountById(database.query, found.userId)
   if (found === null || account === undefined || account.disabled_at !== null) return undefined
-  await useCode(services, { accountId: account.id, username: account.username, code, ip })
+  await prove({ account, sessionId: found.sessionId })
   return database.transaction(async (query) => {
     // The session may have ended meanwhile: it must not come back under a new ID.
     if ((await luciaSessions(query, config).find(cookieHeader)) === null) throw codeRequired()
-    const data = found.awaitsCode ? { second_factor: true } : { confirm: true }
+    const data = { ...(found.awaitsCode ? { second_factor: true } : { confirm: true }), by }
     const { cookie } = await startSession(query, config, account, { ip, cookieHeader, confirmed: true, data })
     return { username: account.username, cookie }
   })
+}
+
+/**
+ * Takes the code of the second factor for the browser's session, as `confirmBrowser`. Throws `second_factor_invalid`,
+ * `second_factor_required`, `rate_limited`.
+ */
+export function enterCode(
+  services: Services,
+  { cookieHeader, code, ip }: { cookieHeader: string; code: string; ip: string },
+): Promise<{ username: string; cookie: string } | undefined> {
+  return confirmBrowser(services, { cookieHeader, ip, by: 'code' }, ({ account }) =>
+    useCode(services, { accountId: account.id, username: account.username, code, ip }),
+  )
 }

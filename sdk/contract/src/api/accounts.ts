@@ -119,6 +119,80 @@ export const secondFactorSchema = z
   .meta({ id: 'SecondFactor' })
 export type SecondFactor = z.infer<typeof secondFactorSchema>
 export const recoveryCodesSchema = z.object({ recovery_codes: z.array(z.string()) }).meta({ id: 'RecoveryCodes' })
+/** Of WebAuthn's JSON: base64url without padding. */
+const base64urlField = z
+  .string()
+  .max(20_000)
+  .regex(/^[\w-]+$/)
+const credentialFields = {
+  id: base64urlField,
+  rawId: base64urlField,
+  type: z.literal('public-key'),
+  /** None is asked for. */
+  clientExtensionResults: z.object({}).default({}),
+}
+const transportSchema = z.enum(['ble', 'cable', 'hybrid', 'internal', 'nfc', 'smart-card', 'usb'])
+
+/** A security key or passkey of the account. */
+export const securityKeySchema = z
+  .object({
+    id: z.uuid(),
+    name: z.string(),
+    /** Whether it is synchronized between the user's devices. */
+    synced: z.boolean(),
+    created_at: z.iso.datetime(),
+    last_used_at: z.iso.datetime().nullable(),
+  })
+  .meta({ id: 'SecurityKey' })
+export type SecurityKey = z.infer<typeof securityKeySchema>
+export const securityKeyListSchema = z
+  .object({
+    /** Browsers offer security keys at the address of this server. */
+    available: z.boolean(),
+    /** Oldest first. */
+    security_keys: z.array(securityKeySchema),
+  })
+  .meta({ id: 'SecurityKeyList' })
+export type SecurityKeyList = z.infer<typeof securityKeyListSchema>
+/** In the JSON of WebAuthn, Level 3: for `PublicKeyCredential.parseCreationOptionsFromJSON` or `parseRequestOptionsFromJSON`. */
+export const keyOptionsSchema = z.record(z.string(), z.unknown())
+export const newSecurityKeySchema = z.strictObject({
+  name: line(z.string().trim().min(1).max(80)),
+  /** `toJSON()` of the credential. */
+  credential: z.object({
+    ...credentialFields,
+    response: z.object({
+      clientDataJSON: base64urlField,
+      attestationObject: base64urlField,
+      // Transports that are not known are of no use to anyone.
+      transports: z
+        .array(z.string().max(40))
+        .max(20)
+        .transform((all) => all.flatMap((one) => transportSchema.safeParse(one).data ?? []))
+        .optional(),
+    }),
+  }),
+})
+export type NewSecurityKey = z.infer<typeof newSecurityKeySchema>
+const securityKeyAnswerSchema = z.object({
+  ...credentialFields,
+  response: z.object({
+    clientDataJSON: base64urlField,
+    authenticatorData: base64urlField,
+    signature: base64urlField,
+    userHandle: z.string().max(200).optional(),
+  }),
+})
+export type SecurityKeyAnswer = z.infer<typeof securityKeyAnswerSchema>
+export const securityKeyAnswerRequestSchema = z.strictObject({ credential: securityKeyAnswerSchema })
+/** How the session of a browser can be confirmed, besides codes. */
+export const browserFactorSchema = z.object({
+  /** The login lacks the second factor. */
+  awaits_code: z.boolean(),
+  /** The account has a security key. */
+  security_key: z.boolean(),
+})
+
 export const sessionSchema = z.object({ username: z.string() }).meta({ id: 'Session' })
 
 export const sessionListSchema = z.object({

@@ -1,4 +1,5 @@
-import type { SecondFactor } from '@agentgym/contract'
+import type { SecondFactor, SecurityKeyList } from '@agentgym/contract'
+import { AgentGymError } from '@agentgym/contract'
 import { encode } from 'uqr'
 import { attempt, type FormFailure } from '../../app/form.ts'
 import { route } from '../../app/route.ts'
@@ -7,6 +8,8 @@ import { Badge } from '../../components/badge.tsx'
 import { Button, Command } from '../../components/controls.tsx'
 import { Field, Form } from '../../components/form.tsx'
 import { Notice } from '../../components/messages.tsx'
+import { Time } from '../../components/values.tsx'
+import { useIsland } from '../../layout/page-context.ts'
 import { localPath } from '../../session/same-site.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 
@@ -49,6 +52,12 @@ export const securityRoutes = [
     return failure === null ? visit.redirect('/settings/security') : showSecurity(visit, { failure })
   }),
 
+  route('post', '/settings/security/keys/:id/remove', account, async (visit) => {
+    const { id } = visit.params
+    await visit.api.DELETE('/v1/account/security-keys/{id}', { params: { path: { id } } })
+    return visit.redirect('/settings/security')
+  }),
+
   route('get', '/settings/security/confirm', account, (visit) => showConfirm(visit, visit.query.get('next'))),
 
   route('post', '/settings/security/confirm', account, async (visit) => {
@@ -74,15 +83,17 @@ type Shown = {
 
 async function showSecurity(visit: Visit, shown: Shown): Promise<Response> {
   const { data } = await visit.api.GET(api)
-  return visit.page(<SecurityPage state={data} {...shown} />, {
+  const { data: keys } = await visit.api.GET('/v1/account/security-keys')
+  return visit.page(<SecurityPage state={data} keys={keys} {...shown} />, {
     title: 'Security',
     status: shown.failure?.status,
     hidden: true,
   })
 }
 
-function showConfirm(visit: Visit, next: string | null, failure: FormFailure | null = null): Response {
-  return visit.page(<ConfirmPage next={localPath(next)} failure={failure} />, {
+async function showConfirm(visit: Visit, next: string | null, failure: FormFailure | null = null): Promise<Response> {
+  const byKey = await hasSecurityKey(visit)
+  return visit.page(<ConfirmPage next={localPath(next)} failure={failure} byKey={byKey} />, {
     title: 'Confirm it’s you',
     frame: 'plain',
     status: failure?.status,
@@ -91,7 +102,9 @@ function showConfirm(visit: Visit, next: string | null, failure: FormFailure | n
 }
 
 /** The second factor: none, being set up, or enabled. */
-function SecurityPage({ state, failure = null, secret, codes, entering = false }: Shown & { state: SecondFactor }) {
+type State = { state: SecondFactor; keys: SecurityKeyList }
+
+function SecurityPage({ state, keys, failure = null, secret, codes, entering = false }: Shown & State) {
   return (
     <SettingsFrame>
       {codes !== undefined && <RecoveryCodes codes={codes} />}
@@ -105,6 +118,7 @@ function SecurityPage({ state, failure = null, secret, codes, entering = false }
           <Begin failure={failure} />
         )}
       </section>
+      {state.enabled_at !== null && <SecurityKeys keys={keys} />}
     </SettingsFrame>
   )
 }
@@ -180,6 +194,77 @@ function Enabled({ state, failure }: { state: SecondFactor; failure: FormFailure
   )
 }
 
+/** Keys of the account, and the form for another, which needs a script. */
+function SecurityKeys({ keys: { available, security_keys: keys } }: { keys: SecurityKeyList }) {
+  useIsland('security-key')
+  return (
+    <section aria-labelledby="security-keys">
+      <h2 id="security-keys">Security keys and passkeys</h2>
+      <p>
+        A key replaces codes of your app on this site. Codes still work, for <code>agentgym login --username</code> and
+        browsers without scripts.
+      </p>
+      {keys.map(({ id, name, synced, created_at, last_used_at }) => (
+        <div class="settings-row">
+          <strong>{name}</strong>
+          {synced && <Badge>synced</Badge>}
+          <span class="dim">
+            added <Time at={created_at} />
+            {last_used_at === null ? ', never used' : ', used '}
+            {last_used_at !== null && <Time at={last_used_at} />}
+          </span>
+          <Form action={`/settings/security/keys/${id}/remove`} look="inline" label={name}>
+            <Button size="small" look="danger">
+              Remove
+            </Button>
+          </Form>
+        </div>
+      ))}
+      {available && <noscript>Adding a key needs JavaScript.</noscript>}
+      {available ? (
+        <div class="form form-stack" data-add-key hidden>
+          <div class="field">
+            <label for="key-name">Name</label>
+            <input id="key-name" maxlength={80} autocomplete="off" aria-describedby="key-name-help" />
+            <p class="field-help" id="key-name-help">
+              Such as the key’s color, or the device it is in.
+            </p>
+          </div>
+          <p class="field-message" role="alert" />
+          <button class="button button-quiet" type="button">
+            Add security key
+          </button>
+        </div>
+      ) : (
+        <p class="dim">Browsers offer security keys only at an https address with a host name.</p>
+      )}
+    </section>
+  )
+}
+
+/** Whether the session, which may lack the second factor, can be confirmed with a key. */
+export async function hasSecurityKey({ api }: Visit): Promise<boolean> {
+  try {
+    return (await api.GET('/v1/sessions/current/second-factor')).data.security_key
+  } catch (error) {
+    if (error instanceof AgentGymError && error.code === 'unauthenticated') return false
+    throw error
+  }
+}
+
+/** Confirms with a key and leads on to `next`, where the browser can. */
+export function UseSecurityKey({ next }: { next: string }) {
+  useIsland('security-key')
+  return (
+    <div class="form form-stack" data-use-key={next} hidden>
+      <p class="field-message" role="alert" />
+      <button class="button button-quiet" type="button">
+        Use security key
+      </button>
+    </div>
+  )
+}
+
 function RecoveryCodes({ codes }: { codes: string[] }) {
   return (
     <section aria-labelledby="recovery-codes">
@@ -192,7 +277,7 @@ function RecoveryCodes({ codes }: { codes: string[] }) {
 }
 
 /** Asks for a code before something that needs one. */
-function ConfirmPage({ next, failure }: { next: string; failure: FormFailure | null }) {
+function ConfirmPage({ next, failure, byKey }: { next: string; failure: FormFailure | null; byKey: boolean }) {
   return (
     <div class="sign-in">
       <h1>Confirm it’s you</h1>
@@ -200,6 +285,7 @@ function ConfirmPage({ next, failure }: { next: string; failure: FormFailure | n
         This needs a code of your second factor. Nothing was changed: submit the form again afterwards.
       </p>
       <CodeForm action="/settings/security/confirm" next={next} failure={failure} />
+      {byKey && <UseSecurityKey next={next} />}
     </div>
   )
 }

@@ -29,6 +29,7 @@ import { secondFactor } from './0028-second-factor.ts'
 import { trainingPayments } from './0029-training-payments.ts'
 import { chargedTokens } from './0030-charged-tokens.ts'
 import { emailChanges } from './0031-email-changes.ts'
+import { securityKeys } from './0032-security-keys.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -64,4 +65,5 @@ export const migrations: readonly Migration[] = [
   trainingPayments,
   chargedTokens,
   emailChanges,
+  securityKeys,
 ]
