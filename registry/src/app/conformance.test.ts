@@ -154,7 +154,7 @@ describe('answers are as the OpenAPI document describes them', () => {
     expect((await post('/v1/runs', { scenario: '@acme/maze' }, { token: author.token })).status).toBe(403)
     for (const path of ['/v1/runs', '/v1/status', run, `${run}/metrics`, `${run}/checkpoints`])
       expect((await call(path, token)).status, path).toBe(200)
-    for (const path of [`${run}/metrics.csv`, `${run}/metrics.tfevents`, `${run}/trajectories`])
+    for (const path of [`${run}/metrics.csv`, `${run}/metrics.tfevents`, `${run}/metrics.jsonl`, `${run}/trajectories`])
       expect((await call(path, token)).status, path).toBe(200)
     expect((await call(`${run}/checkpoints/3`, token)).status).toBe(404)
     expect((await call(`${run}/agent`, token)).status).toBe(409)

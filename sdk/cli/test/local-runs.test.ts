@@ -43,6 +43,12 @@ describe('runs on this machine', () => {
     expect(compared.stdout).toMatch(/gamma\s+0.98\s+0.9/)
     expect(compared.stdout).toContain('seeds 5, 4')
     expect(readFileSync(join(folder, 'curves.svg'), 'utf8').match(/<polyline/g)).toHaveLength(2)
+    const csv = (await agentgym('runs', 'export', first, '--out', '-')).stdout.trimEnd().split('\r\n')
+    const jsonl = (await agentgym('runs', 'export', first, '--jsonl', '--out', '-')).stdout.trimEnd().split('\n')
+    expect(csv[0]).toMatch(/^iteration,steps,/)
+    expect(jsonl.map((line) => String(JSON.parse(line).steps))).toEqual(csv.slice(1).map((line) => line.split(',')[1]))
+    expect((await agentgym('runs', 'export', first, '--tensorboard')).status).toBe(0)
+    expect(readFileSync(join(folder, `run-${first}.tfevents`)).includes('brain.Event:2')).toBe(true)
     expect((await agentgym('runs', 'remove', first, third)).status).toBe(0)
     expect((await listed()).local.map(({ id }) => id.slice(0, 8))).toEqual([second])
     // The agent stays.

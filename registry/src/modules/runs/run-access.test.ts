@@ -38,6 +38,7 @@ const routes: Route[] = [
   { ...run, method: 'GET', path: '/v1/runs/RUN/metrics', status: 200 },
   { ...run, method: 'GET', path: '/v1/runs/RUN/metrics.csv', status: 200 },
   { ...run, method: 'GET', path: '/v1/runs/RUN/metrics.tfevents', status: 200 },
+  { ...run, method: 'GET', path: '/v1/runs/RUN/metrics.jsonl', status: 200 },
   { ...run, method: 'GET', path: '/v1/runs/RUN/checkpoints', status: 200 },
   { ...run, method: 'GET', path: '/v1/runs/RUN/checkpoints/2', status: 200 },
   { ...run, method: 'GET', path: '/v1/runs/RUN/agent', status: 200 },

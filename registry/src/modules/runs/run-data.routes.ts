@@ -13,7 +13,8 @@ import type { Env, RequestReader } from '../../core/http/env.ts'
 import { exportStream } from '../../core/http/export-stream.ts'
 import { createRoutes, defineRoute, failures, file, json } from '../../core/http/route.ts'
 import { webStream } from '../../core/storage/object-store.ts'
-import { metricsCsv, runMetricNames, runPoints } from './exports/metrics-csv.ts'
+import { metricsCsv, metricsJsonLines } from './exports/metrics-csv.ts'
+import { runMetricNames, runPoints } from './exports/run-points.store.ts'
 import { tensorboardEvents, tensorboardFileName } from './exports/tensorboard-events.ts'
 import { runCodes, runParams } from './route-parts.ts'
 import { requireRun } from './run-access.ts'
@@ -70,6 +71,20 @@ const csvRoute = defineRoute({
   request: { params: runParams },
   responses: {
     200: { description: 'One line per iteration. A mean over zero episodes is empty.', content: { 'text/csv': file } },
+    ...failures(...runCodes),
+  },
+})
+
+const jsonLinesRoute = defineRoute({
+  method: 'get',
+  path: `${base}/metrics.jsonl`,
+  access: 'training:view',
+  subject: 'run',
+  operationId: 'getMetricsAsJsonLines',
+  summary: 'The learning curve as JSON lines',
+  request: { params: runParams },
+  responses: {
+    200: { description: 'One progress event per line.', content: { [ndjson]: file } },
     ...failures(...runCodes),
   },
 })
@@ -176,6 +191,11 @@ export function runDataRoutes(services: RunServices): OpenAPIHono<Env> {
     const { id } = await runFor(c, c.req.valid('param').id)
     const lines = metricsCsv(runPoints(database.query, id), await runMetricNames(database.query, id))
     return c.body(exportStream(lines), 200, download(csvType, `run-${id}.csv`))
+  })
+  routes.openapi(jsonLinesRoute, async (c) => {
+    const { id } = await runFor(c, c.req.valid('param').id)
+    const lines = metricsJsonLines(runPoints(database.query, id))
+    return c.body(exportStream(lines), 200, download(ndjson, `run-${id}.jsonl`))
   })
   routes.openapi(tensorboardRoute, async (c) => {
     const run = await runFor(c, c.req.valid('param').id)

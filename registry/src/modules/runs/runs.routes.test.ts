@@ -124,6 +124,7 @@ describeOnEngines('runs on $kind', ({ open }) => {
       const [header, line] = (await get(`/v1/runs/${id}/metrics.csv`)).text.split('\r\n').map((row) => row.split(','))
       expect(line[header.indexOf('return_mean')]).toBe('')
       expect((await get(`/v1/runs/${id}/metrics.tfevents`)).status).toBe(200)
+      expect((await get(`/v1/runs/${id}/metrics.jsonl`)).status).toBe(200)
       await post(`/v1/runs/${id}/cancel`, undefined)
       await turn.end({ state: 'cancelled' }, 2)
       const stream = await get(`/v1/runs/${id}/events`)

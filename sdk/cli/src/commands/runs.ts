@@ -89,6 +89,7 @@ function addRunFiles(runs: Command, action: MakeAction): void {
     .argument('<RUN>', runArgument)
     .description('export the learning curve or the trajectories of a run')
     .option('--csv', 'learning curve as CSV, one row per iteration (the default)')
+    .option('--jsonl', 'learning curve as JSON, one progress event per line')
     .option('--tensorboard', 'learning curve as a TensorBoard event file')
     .option('--trajectories', 'sampled trajectories as NDJSON')
     .option('--out <FILE>', 'output file, - for stdout (default: named after the run)')
@@ -360,11 +361,12 @@ export async function runsDownload(text: string, flags: RunsDownloadFlags, conte
   context.print(`${symbols.next} Evaluate it: ${paint.accent(`agentgym eval ${shellQuote(folder)}`)}`)
 }
 
-type RunsExportFlags = { csv?: boolean; tensorboard?: boolean; trajectories?: boolean; out?: string }
+type RunsExportFlags = { csv?: boolean; jsonl?: boolean; tensorboard?: boolean; trajectories?: boolean; out?: string }
 
 /** The exports: path below the run, and file name. TensorBoard looks for `tfevents` in the name. */
 const formats = {
   csv: { path: 'metrics.csv', file: (id: string) => `run-${id}.csv` },
+  jsonl: { path: 'metrics.jsonl', file: (id: string) => `run-${id}.jsonl` },
   tensorboard: { path: 'metrics.tfevents', file: (id: string) => `run-${id}.tfevents` },
   trajectories: { path: 'trajectories', file: (id: string) => `run-${id}-trajectories.ndjson` },
 } as const
@@ -373,6 +375,8 @@ type Format = keyof typeof formats
 /** `agentgym runs export`: exports a run's learning curve or sampled trajectories; `--out -` writes to stdout. */
 export async function runsExport(text: string, flags: RunsExportFlags, context: CommandContext): Promise<void> {
   const format = formatOf(flags)
+  const local = await findLocalRun(context.io, text)
+  if (local !== null) return exportLocalRun(local, format, flags.out, context)
   const connection = await findConnection(context)
   const run = await findRun(connection, text)
   const { path, file } = formats[format]
@@ -383,6 +387,36 @@ export async function runsExport(text: string, flags: RunsExportFlags, context: 
     const { symbols } = context.terminal
     context.print(`${symbols.warning} No trajectories: the run was started without --trajectories N`)
   }
+}
+
+async function exportLocalRun(
+  run: LocalRun,
+  format: Format,
+  out: string | undefined,
+  context: CommandContext,
+): Promise<void> {
+  if (format === 'trajectories') {
+    throw new AgentGymError({
+      code: 'usage_invalid',
+      message: 'runs on this machine sample no trajectories',
+      hint: 'Train with --remote --trajectories N, or export the curve with --csv, --jsonl or --tensorboard.',
+    })
+  }
+  const points = await readLocalCurve(context.io, run.id)
+  const { metricsCsv, metricsJsonLines, tensorboardEvents } = await import('@agentgym/registry/curves')
+  const names = [...new Set(points.flatMap(({ metrics }) => Object.keys(metrics)))].sort()
+  const content = {
+    csv: () => metricsCsv(points, names),
+    jsonl: () => metricsJsonLines(points),
+    tensorboard: () => tensorboardEvents(points, new Date(run.started_at)),
+  }[format]
+  const fetch = async () => {
+    const pieces: Uint8Array[] = []
+    for await (const piece of content()) pieces.push(Buffer.from(piece))
+    return new Response(Buffer.concat(pieces))
+  }
+  const file = formats[format].file(shortId(run.id))
+  await exportTo(out ?? file, { option: '--out', fetch, about: { run: run.id, format } }, context)
 }
 
 function formatOf(flags: RunsExportFlags): Format {

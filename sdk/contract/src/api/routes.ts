@@ -191,6 +191,7 @@ export const apiRoutes = {
   },
   'GET /v1/runs/{id}/metrics': { query: runs.runMetricsRequestSchema, response: runs.runMetricsSchema },
   'GET /v1/runs/{id}/metrics.csv': { response: 'text/csv' },
+  'GET /v1/runs/{id}/metrics.jsonl': { response: 'application/x-ndjson' },
   'GET /v1/runs/{id}/metrics.tfevents': { response: bytes },
   'GET /v1/runs/{id}/checkpoints': { response: runs.checkpointListSchema },
   'GET /v1/runs/{id}/checkpoints/{iteration}': { response: bytes },

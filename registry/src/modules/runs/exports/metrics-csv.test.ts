@@ -3,7 +3,8 @@ import { parse as parseCsv } from 'csv-parse/sync'
 import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../../core/database/database.ts'
-import { MAX_METRICS, metricsCsv, runMetricNames, runPoints } from './metrics-csv.ts'
+import { MAX_METRICS, metricsCsv, metricsJsonLines } from './metrics-csv.ts'
+import { runMetricNames, runPoints } from './run-points.store.ts'
 import { insertRun } from './testing/insert-run.ts'
 import { gather, progressPoint } from './testing/progress-points.ts'
 
@@ -108,6 +109,20 @@ describe('metrics csv', () => {
       await lines.return(undefined)
       expect(await endless.next()).toMatchObject({ done: true })
     })
+  })
+})
+
+describe('metricsJsonLines', () => {
+  it('is one progress event per line', async () => {
+    const points = [progressPoint(1), progressPoint(2)]
+    const text = (await gather(metricsJsonLines(points))).join('')
+    expect(text.endsWith('\n')).toBe(true)
+    expect(
+      text
+        .trimEnd()
+        .split('\n')
+        .map((line) => JSON.parse(line)),
+    ).toEqual(points)
   })
 })
 
