@@ -7,6 +7,7 @@ import { learnerBenchmark, rolloutBenchmark, scenarioCode } from '@agentgym/runt
 import { algorithmsBenchmark } from './algorithms-bench.ts'
 import type { Figure } from './figure.ts'
 import { marketBenchmark } from './market-bench.ts'
+import { queueBenchmark } from './queue-bench.ts'
 import { registryBenchmark } from './registry-bench.ts'
 import { siteBenchmark } from './site-bench.ts'
 import { trainingServiceBenchmark } from './training-service-bench.ts'
@@ -28,8 +29,8 @@ async function main(): Promise<void> {
 }
 
 /**
- * `npm run bench` measures training; `-- registry` the registry, `-- site` its pages, `-- service` training as a service
- * and `-- market` purchases, on PostgreSQL or, with `--embedded`, on PGlite; `-- algorithms` how much GRPO and PPO play
+ * `npm run bench` measures training; `-- registry` the registry, `-- site` its pages, `-- service` training as a service,
+ * `-- queue` leases of jobs and `-- market` purchases, on PostgreSQL or, with `--embedded`, on PGlite; `-- algorithms` how much GRPO and PPO play
  * until they succeed.
  */
 async function measure(folder: string): Promise<Figure[]> {
@@ -37,6 +38,7 @@ async function measure(folder: string): Promise<Figure[]> {
   if (process.argv.includes('registry')) return registryBenchmark({ packages: 100_000, embedded, say })
   if (process.argv.includes('site')) return siteBenchmark({ packages: 10_000, embedded, say })
   if (process.argv.includes('service')) return trainingServiceBenchmark({ embedded, say })
+  if (process.argv.includes('queue')) return queueBenchmark({ embedded, say })
   if (process.argv.includes('market')) return marketBenchmark({ embedded, say })
   if (process.argv.includes('algorithms')) return algorithmsBenchmark(folder, say)
   return [...(await rollouts()), await learner(), await wholeTraining(folder), await secondsTo475(folder)]

@@ -2,6 +2,7 @@
 
 export type { Database } from './core/database/database.ts'
 export { openDatabase } from './core/database/open-database.ts'
+export { JobQueue } from './core/queue/job-queue.ts'
 export { loadPackages } from './modules/catalog/testing/load-packages.ts'
 export { loadPictures } from './modules/catalog/testing/load-pictures.ts'
 export {

@@ -183,7 +183,9 @@ describe('settings', () => {
     expect((await change('OTHER@example.com')).text).toContain('field-email-wrong')
     expect((await change('readdressed@example.com')).text).toContain('This is the account’s address already')
     expect(leadsTo(await change('next@example.com'))).toBe(`${page}?done=email`)
-    expect((await browser.get(page)).text).toMatch(/Changing to <strong>next@example.com/)
+    expect((await browser.get(page)).text).toMatch(
+      /Changing to <strong>next@example.com.*The links work until \d{4}-\d\d-\d\d \d\d:\d\d UTC/,
+    )
     expect(leadsTo(await browser.submit(page, `${action}/cancel`, {}))).toBe(`${page}?done=email-canceled`)
     expect((await browser.get(page)).text).not.toContain('Changing to')
   })

@@ -332,6 +332,8 @@ export type JobTable = {
   state: 'waiting' | 'leased' | 'exhausted' | 'over'
   /** That submitted it; all zeros for the installation itself. */
   account_id: Generated<string>
+  /** The organization that the work is for; null if it is the submitter's own. */
+  owner_id: ColumnType<string | null, string | null | undefined, string | null>
   priority: Generated<number>
   /** Of an evaluation; 0 for other kinds. */
   episodes: Generated<number>

@@ -44,6 +44,8 @@ type NextOptions = { marks?: readonly string[]; idle?: boolean; passed?: readonl
 export type JobOptions = {
   /** ID of the account that submitted it: accounts share the workers. Default: the installation itself. */
   account?: string
+  /** ID of the account that the work is for: an organization's counts toward its limits, too. Default: `account`. */
+  owner?: string
   /** Within the account's jobs, the higher one first. */
   priority?: number
   /** Number of its first lease: for a subject that had a job before, higher than any lease of that one. */
@@ -74,13 +76,13 @@ export class JobQueue {
     query: Transaction<Schema>,
     kind: JobKind,
     id: string,
-    { account = installationAccount, priority = 0, attempt = 0, episodes = 0 }: JobOptions = {},
+    { account = installationAccount, owner = account, priority = 0, attempt = 0, episodes = 0 }: JobOptions = {},
   ): Promise<void> {
     const { rows } = await sql`
-      insert into jobs (kind, id, account_id, priority, leases, episodes, cost, arrived)
-      values (${kind}, ${id}, ${account}, ${priority}, ${attempt}, ${episodes}, ${costOf(episodes)}, ${presentTurn(kind)})
+      insert into jobs (kind, id, account_id, owner_id, priority, leases, episodes, cost, arrived)
+      values (${kind}, ${id}, ${account}, ${owner === account ? null : owner}, ${priority}, ${attempt}, ${episodes}, ${costOf(episodes)}, ${presentTurn(kind)})
       on conflict (kind, id) do update set state = 'waiting', priority = excluded.priority, attempts = 0, barred = '{}',
-        account_id = excluded.account_id, episodes = excluded.episodes, cost = excluded.cost, arrived = excluded.arrived,
+        account_id = excluded.account_id, owner_id = excluded.owner_id, episodes = excluded.episodes, cost = excluded.cost, arrived = excluded.arrived,
         leases = greatest(jobs.leases, excluded.leases), created_at = now(), ended_at = null
       where jobs.state in ('exhausted', 'over')
       returning id`.execute(query)

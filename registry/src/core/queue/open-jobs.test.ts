@@ -32,20 +32,43 @@ describeOnEngines('limits of open jobs on $kind', ({ open }) => {
     ] as const) {
       const account = randomUUID()
       for (let count = 0; count < limit; count++) {
-        await services.openJobs.requireRoom(kind, account)
+        await services.openJobs.requireRoom(kind, { accountId: account })
         await enqueue(kind, account)
       }
-      const refused = services.openJobs.requireRoom(kind, account)
+      const refused = services.openJobs.requireRoom(kind, { accountId: account })
       await expect(refused).rejects.toMatchObject({
         code: 'rate_limited',
         message: expect.stringContaining(String(limit)),
         hint: expect.stringMatching(/^Wait/),
         data: { kind, open_jobs: limit, retry_after_seconds: 30 },
       })
-      await services.openJobs.requireRoom(kind, randomUUID())
+      await services.openJobs.requireRoom(kind, { accountId: randomUUID() })
       await sql`update jobs set state = 'over', ended_at = now() where account_id = ${account}`.execute(database.query)
-      await services.openJobs.requireRoom(kind, account)
+      await services.openJobs.requireRoom(kind, { accountId: account })
     }
+  })
+
+  it('bounds an organization’s work, whoever of its members submits it, and a user’s over all organizations', async () => {
+    const submit = async (accountId: string, ownerId: string) => {
+      await services.openJobs.requireRoom('check', { accountId, ownerId })
+      await database.transaction((query) =>
+        services.queue.enqueue(query, 'check', randomUUID(), { account: accountId, owner: ownerId }),
+      )
+    }
+    const [guild, other] = [randomUUID(), randomUUID()]
+    const [ann, bob] = [randomUUID(), randomUUID()]
+    await submit(ann, guild)
+    await submit(bob, guild)
+    await submit(randomUUID(), guild)
+    const message = expect.stringContaining('The organization has 3 checks')
+    await expect(submit(ann, guild)).rejects.toMatchObject({ code: 'rate_limited', message })
+    // What was refused counts for nobody, and members have room of their own.
+    await submit(ann, ann)
+    await submit(ann, other)
+    await expect(submit(ann, randomUUID())).rejects.toMatchObject({ message: expect.stringContaining('You have 3') })
+    await submit(bob, other)
+    await sql`update jobs set state = 'over', ended_at = now() where owner_id = ${guild}`.execute(database.query)
+    await submit(bob, guild)
   })
 
   it('never lets an account have more jobs or episodes than its limits, whatever it submits', async () => {
@@ -56,7 +79,7 @@ describeOnEngines('limits of open jobs on $kind', ({ open }) => {
         let [jobs, episodes] = [0, 0]
         for (const size of sizes) {
           try {
-            await openJobs.requireRoom('evaluate', account, size)
+            await openJobs.requireRoom('evaluate', { accountId: account }, size)
           } catch {
             expect(jobs === 4 || episodes + size > 1_000).toBe(true)
             continue

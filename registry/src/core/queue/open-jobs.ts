@@ -20,6 +20,10 @@ const freshMs = 1_000
 
 type Open = { jobs: number; episodes: number }
 
+/** `ownerId`: the account that the job is for; default: the submitter's own. */
+type Submitter = { accountId: string; ownerId?: string }
+type Counted = { by: 'account_id' | 'owner_id'; id: string }
+
 /**
  * How many jobs accounts have waiting and running. Counting them at every submission would make each one slower than the
  * one before, so a count is cached for a second: replicas that accept submissions of one account at the same time may
@@ -35,23 +39,34 @@ export class OpenJobs {
     this.#config = config
   }
 
-  /** Throws `rate_limited` if another job, with so many episodes, would take the account over its limit for the kind. */
-  async requireRoom(kind: JobKind, accountId: string, episodes = 0): Promise<void> {
+  /**
+   * Throws `rate_limited` if another job, with so many episodes, would take its submitter, or the organization that it is
+   * for, over the limit of the kind.
+   */
+  async requireRoom(kind: JobKind, { accountId, ownerId = accountId }: Submitter, episodes = 0): Promise<void> {
+    const own = await this.#roomOf(kind, { by: 'account_id', id: accountId }, episodes)
+    const owners = ownerId === accountId ? [] : [await this.#roomOf(kind, { by: 'owner_id', id: ownerId }, episodes)]
+    // Counted once neither is over its limit.
+    for (const open of [own, ...owners]) {
+      open.jobs++
+      open.episodes += episodes
+    }
+  }
+
+  async #roomOf(kind: JobKind, of: Counted, episodes: number): Promise<Open> {
     const { most, mostEpisodes } = this.#limitsOf(kind)
     const exceeds = (open: Open) => open.jobs >= most || (open.jobs > 0 && open.episodes + episodes > mostEpisodes)
-    const key = `${kind}:${accountId}`
-    let open = this.#counts.get(key)
-    if (open === undefined || exceeds(open)) {
-      open = await this.#count(kind, accountId, most)
-      this.#counts.set(key, open)
-      if (open.jobs >= most) throw tooMany(kind, `${most} ${nouns[kind]}`, { open_jobs: most })
-      if (exceeds(open))
-        throw tooMany(kind, `${open.episodes} of ${mostEpisodes} episodes of evaluations`, {
-          open_episodes: mostEpisodes,
-        })
-    }
-    open.jobs++
-    open.episodes += episodes
+    const key = `${kind}:${of.by}:${of.id}`
+    const cached = this.#counts.get(key)
+    if (cached !== undefined && !exceeds(cached)) return cached
+    const open = await this.#count(kind, of, most)
+    this.#counts.set(key, open)
+    if (open.jobs >= most) throw tooMany(kind, of, `${most} ${nouns[kind]}`, { open_jobs: most })
+    if (exceeds(open))
+      throw tooMany(kind, of, `${open.episodes} of ${mostEpisodes} episodes of evaluations`, {
+        open_episodes: mostEpisodes,
+      })
+    return open
   }
 
   #limitsOf(kind: JobKind): { most: number; mostEpisodes: number } {
@@ -62,11 +77,11 @@ export class OpenJobs {
     return { most: queue.openEvaluations, mostEpisodes: queue.openEpisodes }
   }
 
-  async #count(kind: JobKind, accountId: string, most: number): Promise<Open> {
+  async #count(kind: JobKind, { by, id }: Counted, most: number): Promise<Open> {
     const { rows } = await sql<Open>`
       select count(*)::int as jobs, coalesce(sum(episodes), 0)::int as episodes from (
         select episodes from jobs
-        where kind = ${kind} and account_id = ${accountId} and state in ('waiting', 'leased') limit ${most}) as open`.execute(
+        where kind = ${kind} and ${sql.ref(by)} = ${id} and state in ('waiting', 'leased') limit ${most}) as open`.execute(
       this.#query,
     )
     return rows[0]
@@ -80,10 +95,10 @@ const ways: Record<JobKind, string> = {
   train: 'Wait until some have ended, or cancel some with `agentgym runs cancel ID`.',
 }
 
-function tooMany(kind: JobKind, what: string, data: Record<string, number>): AgentGymError {
+function tooMany(kind: JobKind, { by }: Counted, what: string, data: Record<string, number>): AgentGymError {
   return new AgentGymError({
     code: 'rate_limited',
-    message: `You have ${what} waiting or running, the most an account can have.`,
+    message: `${by === 'account_id' ? 'You have' : 'The organization has'} ${what} waiting or running, the most an account can have.`,
     hint: ways[kind],
     data: { kind, ...data, retry_after_seconds: 30 },
   })

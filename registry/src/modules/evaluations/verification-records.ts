@@ -21,13 +21,14 @@ export function verificationEpisodes({ evaluation }: AgentManifest): number {
 export async function startVerification(
   query: Transaction<Schema>,
   services: VerificationServices,
-  { versionId, agent, account }: { versionId: string; agent: AgentManifest; account: string },
+  started: { versionId: string; agent: AgentManifest; account: string; owner: string },
 ): Promise<void> {
+  const { versionId, agent } = started
   await query
     .insertInto('agent_versions')
     .values({ version_id: versionId, manifest: JSON.stringify(agent) })
     .execute()
-  await enqueueVerification(query, services, { versionId, agent, account, requestedBy: null, traceparent: null })
+  await enqueueVerification(query, services, { ...started, requestedBy: null, traceparent: null })
 }
 
 type Verified = {
@@ -35,6 +36,8 @@ type Verified = {
   agent: AgentManifest
   /** Whose job it is. Default: that of who requested it, else the installation's. */
   account?: string
+  /** The organization whose version it is, if it counts toward its limits. */
+  owner?: string
   requestedBy: string | null
   traceparent: string | null
   /** Nobody waits for it: it comes after all other jobs. */
@@ -51,7 +54,7 @@ const idlePriority = -1
 export async function enqueueVerification(
   query: Transaction<Schema>,
   services: VerificationServices,
-  { versionId, agent, requestedBy, account = requestedBy ?? undefined, traceparent, idle = false }: Verified,
+  { versionId, agent, requestedBy, account = requestedBy ?? undefined, owner, traceparent, idle = false }: Verified,
 ): Promise<Selectable<EvaluationTable>> {
   const season = await currentSeason(query, services)
   const seed = seedOfSeason(season.secret, agent.scenario.hash)
@@ -65,7 +68,7 @@ export async function enqueueVerification(
     .executeTakeFirstOrThrow()
   const priority = idle ? idlePriority : 0
   const episodes = verificationEpisodes(agent)
-  await services.queue.enqueue(query, 'evaluate', row.id, { account, priority, episodes })
+  await services.queue.enqueue(query, 'evaluate', row.id, { account, owner, priority, episodes })
   return row
 }
 

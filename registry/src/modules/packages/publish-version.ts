@@ -58,7 +58,7 @@ export async function publishVersion(
   const name = parsePackageName(upload.name)
   parseVersion(upload.version)
   if (upload.tag !== undefined) parseTag(upload.tag)
-  await authorizeScope(database.query, actor, name)
+  const ownerId = await authorizeScope(database.query, actor, name)
   const bytes = typeof upload.tarball === 'function' ? await upload.tarball() : upload.tarball
   const vetted = await vetPackage(services, bytes, {
     name: name.full,
@@ -69,7 +69,7 @@ export async function publishVersion(
   const repeated = await findRepeated(services, actor, vetted)
   const answer = { name: name.full, version: upload.version, receivedIntegrity: vetted.receivedIntegrity }
   if (repeated !== undefined) return { ...answer, ...repeated }
-  await requireRoomFor(services, actor, vetted)
+  await requireRoomFor(services, { accountId: actor.accountId, ownerId }, vetted)
   const { queue } = services
   const objectKey = await objects.put(vetted.bytes)
   for (const picture of vetted.documents.pictures) await objects.put(picture.bytes)
@@ -80,14 +80,14 @@ export async function publishVersion(
   return { ...answer, state, integrity }
 }
 
-/** That the account may have another version checked. Throws `rate_limited`. */
+/** That the account, and the owner of the package, may have another version checked. Throws `rate_limited`. */
 export async function requireRoomFor(
   { openJobs }: Pick<Services, 'openJobs'>,
-  { accountId }: Actor,
+  submitter: { accountId: string; ownerId: string },
   { manifest: { agent } }: VettedPackage,
 ): Promise<void> {
-  if (agent === null) return openJobs.requireRoom('check', accountId)
-  await openJobs.requireRoom('evaluate', accountId, verificationEpisodes(agent))
+  if (agent === null) return openJobs.requireRoom('check', submitter)
+  await openJobs.requireRoom('evaluate', submitter, verificationEpisodes(agent))
 }
 
 /** A package's tarball that has passed everything that can be seen in it. */
@@ -182,7 +182,7 @@ export async function createVersion(
   // The sweeper may have deleted it in between: writing an existing object again costs nothing.
   if (!(await objects.has(objectKey))) await objects.put(vetted.bytes)
   await holdPictures({ database, objects }, query, vetted.documents.pictures)
-  return { ...(await insertVersion(query, context, found.id, added)), integrity }
+  return { ...(await insertVersion(query, context, { packageId: found.id, ownerId }, added)), integrity }
 }
 
 /** The account that owns the scope, if the actor may publish there. */
@@ -249,7 +249,7 @@ async function insertPackage(query: Transaction<Schema>, wanted: Wanted): Promis
 async function insertVersion(
   query: Transaction<Schema>,
   services: VerificationServices,
-  packageId: string,
+  { packageId, ownerId }: { packageId: string; ownerId: string },
   { actor, vetted, objectKey, ip, tag = '' }: NewVersion,
 ): Promise<{ id: string; state: VersionState }> {
   const { tarball, manifest, documents } = vetted
@@ -279,8 +279,8 @@ async function insertVersion(
     .executeTakeFirstOrThrow()
   await keepDocuments(query, id, documents)
   const account = actor.accountId
-  if (manifest.agent === null) await services.queue.enqueue(query, 'check', id, { account })
-  else await startVerification(query, services, { versionId: id, agent: manifest.agent, account })
+  if (manifest.agent === null) await services.queue.enqueue(query, 'check', id, { account, owner: ownerId })
+  else await startVerification(query, services, { versionId: id, agent: manifest.agent, account, owner: ownerId })
   await recordAudit(query, {
     actor,
     action: 'package.publish',

@@ -29,7 +29,8 @@ export async function evaluateRun(services: RunServices, request: EvaluationRequ
   const { runId, episodes, seed, traceparent, ip } = request
   const known = requireActor(request.actor, 'training:evaluate')
   await limitRate(database, `evaluate-run:${known.accountId}`, evaluationRate)
-  await services.openJobs.requireRoom('evaluate', known.accountId, episodes)
+  const { owner_id: ownerId } = (await requireOwnRun(database.query, known, runId, 'training:evaluate')).run
+  await services.openJobs.requireRoom('evaluate', { accountId: known.accountId, ownerId }, episodes)
   const { queue } = services
   return database.transaction(async (query) => {
     const { run, actor } = await requireOwnRun(query, known, runId, 'training:evaluate')
@@ -52,7 +53,7 @@ export async function evaluateRun(services: RunServices, request: EvaluationRequ
       ip,
       data: { evaluation: row.id },
     })
-    await queue.enqueue(query, 'evaluate', row.id, { account: actor.accountId, episodes })
+    await queue.enqueue(query, 'evaluate', row.id, { account: actor.accountId, owner: run.owner_id, episodes })
     return evaluationOf(row)
   })
 }

@@ -50,11 +50,11 @@ export async function publishRun(services: RunServices, request: RunPublication)
   const { accountId } = requireActor(request.actor, 'packages:publish')
   const { run, actor } = await requireOwnRun(database.query, request.actor, request.runId, 'training:view')
   await limitRate(database, `publish:${accountId}`, publishRate)
-  await authorizeScope(database.query, actor, publication.name)
+  const ownerId = await authorizeScope(database.query, actor, publication.name)
   const tarball = await readAgent(services, run)
   for (let tries = 1; ; tries++) {
     try {
-      return await publishOnce(services, { request, actor, publication, tarball })
+      return await publishOnce(services, { request, actor, ownerId, publication, tarball })
     } catch (error) {
       const taken = error instanceof AgentGymError && error.code === 'version_exists'
       if (!taken || publication.version !== undefined || tries === mostTries) throw error
@@ -69,7 +69,13 @@ async function readAgent({ objects }: Services, run: RunView): Promise<Uint8Arra
   return bytes
 }
 
-type Publishing = { request: RunPublication; actor: Actor; publication: Publication; tarball: Uint8Array }
+type Publishing = {
+  request: RunPublication
+  actor: Actor
+  ownerId: string
+  publication: Publication
+  tarball: Uint8Array
+}
 
 async function publishOnce(services: RunServices, publishing: Publishing): Promise<PublishedVersion> {
   const { database, objects } = services
@@ -81,7 +87,7 @@ async function publishOnce(services: RunServices, publishing: Publishing): Promi
   // What is heavy comes before the transaction that may publish it.
   const renamed = await renameTarball(tarball, { name, version }, services.config.limits)
   const vetted = await vetPackage(services, renamed, { name, version, account: publishing.actor.accountId })
-  await requireRoomFor(services, publishing.actor, vetted)
+  await requireRoomFor(services, { accountId: publishing.actor.accountId, ownerId: publishing.ownerId }, vetted)
   const objectKey = await objects.put(vetted.bytes)
   const { queue } = services
   return database.transaction(async (query) => {

@@ -192,7 +192,7 @@ export async function resumeRun(
       hint: 'The budget covers the whole run, including what it has already spent.',
       data: { field: 'budget_minor' },
     })
-  await queue.enqueue(query, 'train', run.id, { attempt: run.attempt, account: run.created_by })
+  await queue.enqueue(query, 'train', run.id, { attempt: run.attempt, account: run.created_by, owner: run.owner_id })
   const patch: RunPatch = {
     state: 'queued',
     resumptions: run.resumptions + 1,

@@ -33,7 +33,9 @@ export async function settleLostLeases(
       if (job === 'active' || run?.state !== 'running') return undefined
       const settled = await loseLease(query, context, run)
       if (settled.state === 'queued' && job !== 'waiting')
-        await context.queue.enqueue(query, 'train', id, { attempt: run.attempt, account: run.created_by })
+        await context.queue.enqueue(query, 'train', id, {
+          ...{ attempt: run.attempt, account: run.created_by, owner: run.owner_id },
+        })
       return { worker: run.worker_name, state: settled.state }
     })
     services.runFeeds.changed(id)

@@ -44,8 +44,8 @@ export async function topUpRun(
   const scope = 'training:start'
   const { accountId, tokenId } = requireActor(actor, scope)
   await limitRate(database, `start-run:${accountId}`, { limit: config.training.startsPerMinute, windowSeconds: 60 })
-  await requireOwnRun(database.query, actor, runId, scope)
-  await services.openJobs.requireRoom('train', accountId)
+  const { owner_id: ownerId } = (await requireOwnRun(database.query, actor, runId, scope)).run
+  await services.openJobs.requireRoom('train', { accountId, ownerId })
   const { queue } = services
   const run = await database.transaction(async (query) => {
     await resumeRun(query, { queue }, runId, { budgetMinor, tokenId })

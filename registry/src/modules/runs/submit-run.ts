@@ -70,7 +70,7 @@ export async function submitRun(services: RunServices, submission: Submission): 
   const scenario = await resolveScenario(services, actor, request.scenario)
   const plan = planOf(scenario, request)
   const publication = request.publish === undefined ? null : parsePublication(request.publish)
-  await services.openJobs.requireRoom('train', actor.accountId)
+  await services.openJobs.requireRoom('train', { accountId: actor.accountId, ownerId: owner.id })
   const added = { submission, actor, owner, hash, scenario, plan, publication, queue: services.queue }
   const written = await database.transaction((query) => writeRun(services, query, added))
   return typeof written === 'string' ? readEarlierRun(services, actor, written) : runOf(written, config)
@@ -147,7 +147,7 @@ async function writeRun(services: RunServices, query: Transaction<Schema>, added
   if (price > 0) await coverRun(services, query, row, price)
   await requireRunnable(query, services.config, { actor, runId: row.id, owner, scenario, expectedPrice, ip })
   await writeTrail(query, row.id, added)
-  await queue.enqueue(query, 'train', row.id, { account: actor.accountId })
+  await queue.enqueue(query, 'train', row.id, { account: actor.accountId, owner: owner.id })
   // Built here in the form that `findRunFor` returns: that query would be the most expensive of all.
   return {
     ...row,

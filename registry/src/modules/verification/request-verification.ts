@@ -43,7 +43,7 @@ export async function requestVerification(services: Services, request: Verificat
     return begun
   })
   if (open !== undefined) return evaluationOf(open)
-  await services.openJobs.requireRoom('evaluate', known.accountId, verificationEpisodes(manifest))
+  await services.openJobs.requireRoom('evaluate', known, verificationEpisodes(manifest))
   await limitRate(database, `verify:${row.id}`, versionRate)
   return database.transaction(async (query) => {
     await database.lock(query, `verify:${row.id}`)

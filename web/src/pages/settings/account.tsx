@@ -91,7 +91,7 @@ const messages: Record<string, string> = {
   password: 'Password changed. All other sessions have ended.',
   'password-tokens': 'Password changed. All other sessions have ended, and all tokens are revoked.',
   mail: 'Confirmation email sent.',
-  email: 'Emails sent. The links in them confirm the change.',
+  email: 'Check your email to confirm the change.',
   'email-canceled': 'The change of your email address is canceled.',
 }
 
@@ -203,7 +203,8 @@ function PendingChange({ pending }: { pending: EmailChange }) {
   return (
     <>
       <p>
-        Changing to <strong>{pending.email}</strong>. The links expire <Time at={pending.expires_at} />.
+        Changing to <strong>{pending.email}</strong>. The links work until{' '}
+        {pending.expires_at.slice(0, 16).replace('T', ' ')} UTC.
       </p>
       <div class="settings-row">
         <span>New address</span>

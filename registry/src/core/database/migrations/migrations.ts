@@ -30,6 +30,7 @@ import { trainingPayments } from './0029-training-payments.ts'
 import { chargedTokens } from './0030-charged-tokens.ts'
 import { emailChanges } from './0031-email-changes.ts'
 import { securityKeys } from './0032-security-keys.ts'
+import { jobOwners } from './0033-job-owners.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -66,4 +67,5 @@ export const migrations: readonly Migration[] = [
   chargedTokens,
   emailChanges,
   securityKeys,
+  jobOwners,
 ]
