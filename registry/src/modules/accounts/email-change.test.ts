@@ -90,7 +90,8 @@ describeOnEngines('changes of an email address on $kind', ({ open }) => {
     await ask(cookie, 'resetter2@example.com')
     await use(await link('resetter@example.com'))
     await use(await link('resetter2@example.com'))
-    const late = await server.call('PUT', `/v1/password-resets/${reset}`, { json: { password: 'long enough for it' } })
+    const json = { token: reset, password: 'long enough for it' }
+    const late = await server.call('PUT', '/v1/password-resets', { json })
     expect(late.code).toBe('link_invalid')
   })
 
