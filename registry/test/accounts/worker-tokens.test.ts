@@ -58,6 +58,19 @@ const rows: Row[] = [
       trajectories: [{ iteration: 1, environment: 0, return: 0, length: 0, partial: false, steps: [] }],
     }),
   },
+  { route: 'PUT /v1/jobs/:id/parts', kinds: ['train'], path: `/v1/jobs/${id}/parts` },
+  {
+    route: 'POST /v1/jobs/:id/checkpoint',
+    kinds: ['train'],
+    json: (lease) => ({
+      ...{ lease: lease('train'), parts: [sha256], iteration: 1, steps: 1, seconds: 1, metered_ms: 1, sha256 },
+    }),
+  },
+  {
+    route: 'POST /v1/jobs/:id/agent',
+    kinds: ['train'],
+    json: (lease) => ({ lease: lease('train'), parts: [sha256] }),
+  },
   { route: 'PUT /v1/jobs/:id/agent', kinds: ['train'], path: `/v1/jobs/${id}/agent` },
   {
     route: 'POST /v1/jobs/:id/outcome',

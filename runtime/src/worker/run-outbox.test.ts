@@ -1,9 +1,10 @@
-import { createClient } from '@agentgym/client'
+import { createClient, isRefusedByProxy } from '@agentgym/client'
 import type { ProgressEvent, Trajectory } from '@agentgym/contract'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { HeldLease } from './held-lease.ts'
 import { RunMeter } from './run-meter.ts'
 import { RunOutbox, type RunOutboxOptions } from './run-outbox.ts'
+import { RunUploads } from './run-uploads.ts'
 import { now } from './server-requests.ts'
 import { addTraining, type PackedScenario, packedScenario } from './testing/fixture-job.ts'
 import { JobServer } from './testing/job-server.ts'
@@ -35,7 +36,7 @@ afterEach(async () => {
 
 function open(options: Partial<RunOutboxOptions> = {}): RunOutbox {
   const meter = new RunMeter({ budget_minor: null, price_milliseconds: 0, price_minor_per_hour: 0 })
-  return new RunOutbox({ lease, meter, usage, everyMs: never, ...options })
+  return new RunOutbox({ lease, uploads: new RunUploads(lease), meter, usage, everyMs: never, ...options })
 }
 
 const learner = {
@@ -171,5 +172,47 @@ describe('what waits', () => {
     await expect(outbox.failure).rejects.toMatchObject({ code: 'lease_lost' })
     expect(lease.lost.aborted).toBe(true)
     await expect(lease.request(async () => 'sent')).rejects.toMatchObject({ code: 'lease_lost' })
+  })
+})
+
+describe('an upload', () => {
+  const large = new Uint8Array(300_000).map((_, index) => (index * 2_654_435_761) >>> 13)
+
+  async function uploadAll(): Promise<number[]> {
+    const uploaded: number[] = []
+    const outbox = open({ onCheckpoint: (checkpoint) => uploaded.push(checkpoint.bytes) })
+    outbox.addPoint(point(1))
+    outbox.addCheckpoint(large, place(1))
+    await outbox.drain()
+    return uploaded
+  }
+  const arrived = () => job.checkpoints.map((each) => Buffer.compare(each.bytes, large))
+
+  it('that a proxy refuses goes in parts, as small as it takes', async () => {
+    server.disturb = () => ({ proxyLimit: 100_000 })
+    expect(await uploadAll()).toEqual([large.length])
+    expect(arrived()).toEqual([0])
+  })
+
+  it('whose connection breaks goes in parts', async () => {
+    server.disturb = ({ action, count }) => (action === 'checkpoint' && count === 1 ? 'lost' : undefined)
+    expect(await uploadAll()).toEqual([large.length])
+    expect(arrived()).toEqual([0])
+  })
+
+  it('that no part of gets through fails with what to change, and is not the run’s failure', async () => {
+    server.disturb = ({ action }) => (action === 'checkpoint' || action === 'parts' ? { proxyLimit: 1_000 } : undefined)
+    const error = await uploadAll().catch((refused: unknown) => refused)
+    expect(error).toMatchObject({ code: 'request_too_large', hint: expect.stringContaining('client_max_body_size') })
+    expect(isRefusedByProxy(error)).toBe(true)
+  })
+
+  it('of samples that a proxy refuses is dropped', async () => {
+    server.disturb = ({ action }) => (action === 'trajectories' ? { proxyLimit: 1_000 } : undefined)
+    const outbox = open()
+    outbox.addPoint(point(1))
+    outbox.addTrajectory(trajectory(1, 100, 10))
+    await outbox.drain()
+    expect([job.points.size, job.trajectories.size]).toEqual([1, 0])
   })
 })

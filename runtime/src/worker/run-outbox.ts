@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { type CheckpointUpload, sendProgress, sendTrajectories, uploadCheckpoint } from '@agentgym/client'
+import { type CheckpointUpload, isRefusedByProxy, sendProgress, sendTrajectories } from '@agentgym/client'
 import {
   AgentGymError,
   type Evaluation,
@@ -10,11 +10,13 @@ import {
 import type { RunPlace } from '../training/training-loop.ts'
 import type { HeldLease } from './held-lease.ts'
 import type { RunMeter } from './run-meter.ts'
+import type { RunUploads } from './run-uploads.ts'
 
 type PlacedEvaluation = { iteration: number; steps: number; evaluation: Evaluation }
 
 export type RunOutboxOptions = {
   lease: HeldLease
+  uploads: RunUploads
   meter: RunMeter
   usage(): WorkerUsage
   /** Between two reports of a run under way; the first iteration is reported at once. */
@@ -28,7 +30,6 @@ const pointsOfRequest = 500
 const evaluationsOfRequest = 100
 /** Numbers in the trajectories of one request: some 4 MB of JSON. Of those that wait, twice as many at most. */
 const numbersOfRequest = 200_000
-const uploadLimitMs = 10 * 60_000
 
 /**
  * Sends a run's reports to the server: in order, repeated if an answer is lost, and in bounded memory.
@@ -178,12 +179,17 @@ export class RunOutbox {
       if (batch.length === 100 || (batch.length > 0 && numbers > numbersOfRequest)) break
       batch.push(trajectory)
     }
-    await lease.request((signal) => sendTrajectories(lease.client, lease.job, batch, signal))
+    try {
+      await lease.request((signal) => sendTrajectories(lease.client, lease.job, batch, signal))
+    } catch (error) {
+      // A run is not lost for its samples: those that no proxy lets through are dropped.
+      if (!isRefusedByProxy(error)) throw error
+    }
     this.#trajectories = this.#trajectories.slice(batch.length)
   }
 
   async #uploadCheckpoints(): Promise<void> {
-    const { lease, onCheckpoint } = this.#options
+    const { uploads, onCheckpoint } = this.#options
     for (;;) {
       const next = this.#checkpoint
       if (next === undefined) return
@@ -191,9 +197,7 @@ export class RunOutbox {
       // Meanwhile a newer one may have come.
       if (this.#checkpoint !== next) continue
       this.#checkpoint = undefined
-      await lease.renew((signal) => uploadCheckpoint(lease.client, lease.job, next, signal), {
-        limitMs: uploadLimitMs,
-      })
+      await uploads.checkpoint(next)
       onCheckpoint?.({ iteration: next.iteration, bytes: next.bytes.length })
     }
   }

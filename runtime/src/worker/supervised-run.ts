@@ -14,9 +14,10 @@ import { hasDied, publicReport, wasKilled } from './failure-report.ts'
 import type { JobContext } from './job-context.ts'
 import type { RunMeter } from './run-meter.ts'
 import type { RunOutbox } from './run-outbox.ts'
+import type { RunUploads } from './run-uploads.ts'
 import { nameOf } from './worker-event.ts'
 
-export type RunContext = JobContext & { meter: RunMeter; outbox: RunOutbox; folder: string }
+export type RunContext = JobContext & { meter: RunMeter; uploads: RunUploads; outbox: RunOutbox; folder: string }
 
 export type StopReason = 'cancel' | 'budget' | 'release'
 

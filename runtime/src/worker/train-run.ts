@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
-import { downloadCheckpoint, sendOutcome, uploadAgent } from '@agentgym/client'
+import { downloadCheckpoint, isRefusedByProxy, sendOutcome } from '@agentgym/client'
 import {
   AgentGymError,
   evaluationSchema,
@@ -20,6 +20,7 @@ import { type JobContext, releaseLease } from './job-context.ts'
 import { inFolder, obtainScenario } from './obtain-package.ts'
 import { RunMeter } from './run-meter.ts'
 import { RunOutbox } from './run-outbox.ts'
+import { RunUploads } from './run-uploads.ts'
 import { isLost, isRefused, isTransient } from './server-requests.ts'
 import { type RunContext, SupervisedRun } from './supervised-run.ts'
 import { nameOf, type WorkerEvent } from './worker-event.ts'
@@ -35,12 +36,13 @@ export async function trainRun(job: LeasedTraining, context: JobContext): Promis
   const { lease, usage, onEvent } = context
   const meter = new RunMeter(job.run.budget)
   const name = nameOf(job)
+  const uploads = new RunUploads(lease)
   const outbox = new RunOutbox({
-    ...{ lease, meter, usage },
+    ...{ lease, uploads, meter, usage },
     onCheckpoint: (checkpoint) => onEvent({ event: 'checkpoint', ...checkpoint, ...name }),
   })
   try {
-    return await inFolder((folder) => runTrainer(job, { ...context, meter, outbox, folder }))
+    return await inFolder((folder) => runTrainer(job, { ...context, meter, uploads, outbox, folder }))
   } catch (error) {
     if (!isRunFailure(error) || lease.lost.aborted) throw error
     // What it came to before it failed is worth having; where the server refused that, the failure is what counts.
@@ -56,7 +58,7 @@ export async function trainRun(job: LeasedTraining, context: JobContext): Promis
 /** Whether a failure is the run's own and ends it; any other ends this attempt only, and the run is retried. */
 function isRunFailure(error: unknown): error is AgentGymError {
   if (!(error instanceof AgentGymError) || error.code === 'integrity_mismatch') return false
-  return !isLost(error) && !isRefused(error) && !isTransient(error)
+  return !isLost(error) && !isRefused(error) && !isTransient(error) && !isRefusedByProxy(error)
 }
 
 async function runTrainer(job: LeasedTraining, context: RunContext): Promise<WorkerEvent> {
@@ -91,7 +93,7 @@ function planOf({ run }: LeasedTraining, checkpoint: Uint8Array | null): Trainin
 type TrainedRun = { scenario: BuiltScenario; outcome: NonNullable<TrainingOutcome> }
 
 async function completeRun(job: LeasedTraining, context: RunContext, trained: TrainedRun): Promise<WorkerEvent> {
-  const { lease, outbox, folder } = context
+  const { uploads, outbox, folder } = context
   const { outcome } = trained
   outbox.dropCheckpoint()
   await outbox.drain()
@@ -99,9 +101,7 @@ async function completeRun(job: LeasedTraining, context: RunContext, trained: Tr
   const agent = path.join(folder, 'agent')
   await packageAgent(agent, { ...trained, ...publish })
   const tarball = await packAgent(agent)
-  const integrity = await lease.request((signal) => uploadAgent(lease.client, job, tarball.bytes, signal), {
-    limitMs: transferLimitMs,
-  })
+  const integrity = await uploads.agent(tarball.bytes)
   if (integrity !== tarball.integrity) throw damaged(tarball.integrity, integrity)
   const evaluation = evaluationSchema.parse(outcome.evaluation)
   const { steps, seconds } = outcome

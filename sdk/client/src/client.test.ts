@@ -7,6 +7,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from './create-client.ts'
 import { downloadPackage, integrityOf, packagePath, publishPackage, versionPath } from './packages.ts'
+import { leaseJob } from './worker-api.ts'
 
 const tarball = new Uint8Array(300_000).map((_, index) => index * 7)
 const sha512 = (bytes: Uint8Array) => `sha512-${createHash('sha512').update(bytes).digest('base64')}`
@@ -31,6 +32,8 @@ const routes: Record<string, Answer> = {
   'GET /busy': (_, response) => void response.writeHead(503, { 'retry-after': '7' }).end('<html>try later</html>'),
   'GET /npm/down.tgz': (_, response) =>
     void response.writeHead(503, { 'retry-after': '5' }).end('{"error":"It is down.","code":"storage_unavailable"}'),
+  'PUT /limited': (_, response) => void response.writeHead(413).end('<html>413 Request Entity Too Large</html>'),
+  'POST /v1/jobs/lease': (_, response) => void response.writeHead(204).end(),
   'GET /proxy-login': (_, response) => void response.writeHead(403).end('nope'),
   'GET /npm/paid.tgz': (_, response) =>
     void response.writeHead(402).end('{"error":"Buy it: agentgym buy it.","code":"payment_required"}'),
@@ -103,6 +106,21 @@ describe('createClient', () => {
     expect(down).toMatchObject({ code: 'storage_unavailable', data: { status: 503, retry_after_seconds: 5 } })
     // The server's trouble, and no wrong use of the command.
     expect(down).toHaveProperty('exit', 1)
+  })
+
+  it('names a proxy that refuses a body, and the setting to change', async () => {
+    const sent = createClient({ server }).send('/limited', { method: 'PUT', body: new Uint8Array(2_000_000) })
+    await expect(sent).rejects.toMatchObject({
+      code: 'request_too_large',
+      message: `The proxy in front of ${server} refused a request body of 2,000,000 bytes (status 413).`,
+      hint: expect.stringContaining('client_max_body_size'),
+      data: { refused_by: 'proxy', bytes: 2_000_000 },
+    })
+  })
+
+  it('takes no job of a server of an older release', async () => {
+    const leasing = leaseJob(createClient({ server }), { kinds: ['check'] })
+    await expect(leasing).rejects.toMatchObject({ code: 'worker_incompatible' })
   })
 
   it('throws what the npm registry threw, whose errors are a line of text', async () => {

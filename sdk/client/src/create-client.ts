@@ -84,7 +84,7 @@ export function createClient({ server, token, fetch = globalThis.fetch }: Client
       const { signal } = input instanceof Request ? input : { signal: init?.signal }
       throw signal?.aborted ? error : unreachable(baseUrl, error)
     })
-    if (!response.ok) throw await readFailure(response)
+    if (!response.ok) throw await readFailure(response, sizeOf(init?.body))
     return response
   }
   const call = (method: ApiMethod) => async (path: string, options?: AnyOptions) => {
@@ -145,9 +145,10 @@ const codeOfStatus: Record<number, ErrorCode> = {
 }
 
 /** The error in a response, as thrown on the server; below `/npm/` in npm's form. Reads the body. */
-async function readFailure(response: Response): Promise<AgentGymError> {
+async function readFailure(response: Response, bytes: number | undefined): Promise<AgentGymError> {
   const text = await response.text().catch(() => '')
   const report = reportIn(text)
+  if (response.status === 413 && report === undefined) return refusedByProxy(response, bytes)
   const requestId = response.headers.get('x-request-id')
   const data = {
     ...retryAfterIn(response.headers),
@@ -160,6 +161,28 @@ async function readFailure(response: Response): Promise<AgentGymError> {
     hint: typeof report?.hint === 'string' ? report.hint : undefined,
     data: { ...data, status: response.status },
   })
+}
+
+/** A limit on bodies that is not the server's: its own refusals are in its own form. */
+function refusedByProxy({ url }: Response, bytes: number | undefined): AgentGymError {
+  const { origin } = new URL(url)
+  const size = bytes === undefined ? '' : ` of ${bytes.toLocaleString('en-US')} bytes`
+  return new AgentGymError({
+    code: 'request_too_large',
+    message: `The proxy in front of ${origin} refused a request body${size} (status 413).`,
+    hint: 'Raise its limit: `client_max_body_size` in nginx, `request_body max_size` in Caddy. docs/proxies.md has complete configurations.',
+    data: { status: 413, refused_by: 'proxy', server: origin, ...(bytes === undefined ? {} : { bytes }) },
+  })
+}
+
+/** Whether a proxy in front of the server refused a request for its size. */
+export function isRefusedByProxy(error: unknown): error is AgentGymError {
+  return error instanceof AgentGymError && error.data.refused_by === 'proxy'
+}
+
+function sizeOf(body: RequestInit['body']): number | undefined {
+  if (body instanceof Uint8Array) return body.byteLength
+  return typeof body === 'string' ? new TextEncoder().encode(body).length : undefined
 }
 
 /** When a proxy, or an error in npm's form, says to try again. */

@@ -1,4 +1,4 @@
-export { type Client, type ClientOptions, createClient } from './create-client.ts'
+export { type Client, type ClientOptions, createClient, isRefusedByProxy } from './create-client.ts'
 export {
   type DownloadRequest,
   downloadPackage,
@@ -29,6 +29,9 @@ export {
   sendProgress,
   sendResult,
   sendTrajectories,
+  storeAgentParts,
+  storeCheckpointParts,
   uploadAgent,
   uploadCheckpoint,
+  uploadPart,
 } from './worker-api.ts'

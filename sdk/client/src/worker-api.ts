@@ -16,6 +16,7 @@ import {
   type ProgressRequest,
   type SampleEpisode,
   type Trajectory,
+  uploadPartSchema,
   type WorkerDescription,
   type WorkerUsage,
   workerProtocol,
@@ -140,6 +141,40 @@ export async function uploadCheckpoint(
 ): Promise<LeaseTerm> {
   const path = jobPath(id, 'checkpoint', { ...place, metered_ms: meteredMs })
   return term(await put(client, path, { bytes, lease }, signal))
+}
+
+/** Stores a part of an upload, of at most `partBytes`, for an hour; gives its SHA-256 (hex). */
+export async function uploadPart(
+  client: Client,
+  { id, lease }: JobLease,
+  bytes: Uint8Array,
+  signal?: AbortSignal,
+): Promise<string> {
+  const response = await put(client, jobPath(id, 'parts'), { bytes, lease }, signal)
+  return uploadPartSchema.parse(await response.json()).sha256
+}
+
+/** As `uploadCheckpoint`, for parts that are uploaded already: their SHA-256, in order. */
+export async function storeCheckpointParts(
+  client: Client,
+  { id, lease }: JobLease,
+  { bytes: _, meteredMs, ...place }: CheckpointUpload,
+  parts: string[],
+  signal?: AbortSignal,
+): Promise<LeaseTerm> {
+  const body = { lease, parts, ...place, metered_ms: meteredMs }
+  return term(await postJson(client, jobPath(id, 'checkpoint'), body, signal))
+}
+
+/** As `uploadAgent`, for parts that are uploaded already: their SHA-256, in order. */
+export async function storeAgentParts(
+  client: Client,
+  { id, lease }: JobLease,
+  parts: string[],
+  signal?: AbortSignal,
+): Promise<string> {
+  const response = await postJson(client, jobPath(id, 'agent'), { lease, parts }, signal)
+  return agentUploadSchema.parse(await response.json()).integrity
 }
 
 /** At most a hundred at a time. */

@@ -154,8 +154,10 @@ export {
   modelListSchema,
 } from './api/hosting.ts'
 export {
+  agentPartsRequestSchema,
   agentUploadSchema,
   checkpointDownloadQuerySchema,
+  checkpointPartsRequestSchema,
   checkpointQuerySchema,
   type EvaluationResultRequest,
   type EvaluationTaskOfJob,
@@ -179,9 +181,11 @@ export {
   outcomeResultSchema,
   outcomeSchema,
   type ProgressRequest,
+  partBytes,
   progressRequestSchema,
   releaseRequestSchema,
   trajectoriesRequestSchema,
+  uploadPartSchema,
   type WorkerDescription,
   type WorkerUsage,
   type WorkKind,

@@ -35,7 +35,7 @@ export {
   type VettedPackage,
   vetPackage,
 } from './publish-version.ts'
-export { readTarball, readUpload } from './read-tarball.ts'
+export { readTarball } from './read-tarball.ts'
 export { renameTarball } from './rename-tarball.ts'
 export { type Candidate, chooseVersion, selectVersion } from './resolve-version.ts'
 export { parseVersion } from './vet-manifest.ts'

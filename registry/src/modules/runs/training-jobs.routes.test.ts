@@ -10,8 +10,10 @@ import {
   sendOutcome,
   sendProgress,
   sendTrajectories,
+  storeCheckpointParts,
   uploadAgent,
   uploadCheckpoint,
+  uploadPart,
 } from '@agentgym/client'
 import type { WorkerDescription } from '@agentgym/contract'
 import { describeOnEngines } from '@agentgym/testkit/databases'
@@ -99,8 +101,19 @@ describeOnEngines('runs and their workers over HTTP on $kind', ({ open }) => {
     // More than a usual body may have.
     const trajectories = Array.from({ length: 20 }, (_, environment) => ({ ...trajectory, environment, steps }))
     await sendTrajectories(client, job, trajectories)
+    const parts = [bytes.subarray(0, 400_000), bytes.subarray(400_000)]
+    const stored = [await uploadPart(client, job, parts[0]), await uploadPart(client, job, parts[1])]
+    await sendProgress(client, job, { ...progressOf(), metered_ms: 125 })
+    const swapped = storeCheckpointParts(client, job, checkpoint, stored.toReversed())
+    await expect(swapped).rejects.toMatchObject({ code: 'request_invalid', data: { field: 'sha256' } })
+    const absent = storeCheckpointParts(client, job, checkpoint, ['0'.repeat(64)])
+    await expect(absent).rejects.toMatchObject({ code: 'integrity_mismatch' })
+    const beyond = storeCheckpointParts(client, job, checkpoint, [...stored, ...stored])
+    await expect(beyond).rejects.toMatchObject({ code: 'request_too_large' })
+    expect(await storeCheckpointParts(client, job, checkpoint, stored)).toMatchObject({ stop: null })
     await releaseJob(client, job, { reason: 'The machine is needed.', meteredMs: 130 })
     await expect(sendHeartbeat(client, job)).rejects.toMatchObject({ code: 'lease_lost' })
+    await expect(uploadPart(client, job, parts[0])).rejects.toMatchObject({ code: 'lease_lost' })
 
     const second = await leaseJob(client, { kinds: ['train'], worker: describeWorker() })
     if (second?.job.kind !== 'train' || second.job.run.checkpoint === null) throw new Error('no checkpoint')

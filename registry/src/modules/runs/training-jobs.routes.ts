@@ -1,13 +1,17 @@
 import {
+  agentPartsRequestSchema,
   agentUploadSchema,
   checkpointDownloadQuerySchema,
+  checkpointPartsRequestSchema,
   checkpointQuerySchema,
   heartbeatSchema,
   leaseHeadersSchema,
   outcomeRequestSchema,
   outcomeResultSchema,
+  partBytes,
   progressRequestSchema,
   trajectoriesRequestSchema,
+  uploadPartSchema,
 } from '@agentgym/contract'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import { requireWorker } from '../../core/access/authorize.ts'
@@ -22,6 +26,7 @@ import { runParams } from './route-parts.ts'
 import type { RunServices } from './run-services.ts'
 import { openLeasedCheckpoint, openLeasedScenario } from './train-jobs.ts'
 import { recordProgress, storeAgent, storeCheckpoint, storeTrajectories } from './worker-reports.ts'
+import { storePart } from './worker-uploads.ts'
 
 const bytes = { 'application/octet-stream': file }
 const writeFailures = failures('unauthenticated', 'forbidden', 'lease_lost')
@@ -59,6 +64,48 @@ const checkpointRoute = defineRoute({
     body: { required: true, content: bytes },
   },
   responses: { 200: goesOn, ...uploadFailures },
+})
+
+const partRoute = defineRoute({
+  method: 'put',
+  path: '/v1/jobs/{id}/parts',
+  access: { operator: 'worker' },
+  bodyLimit: partBytes,
+  timeoutMs: uploadTimeoutMs,
+  subject: 'job',
+  summary: 'Store a part of a checkpoint or an agent',
+  description:
+    'For uploads that a proxy refuses as a whole. Parts have at most 8 MiB and are kept for an hour; send their hashes, in order, with `POST …/checkpoint` or `POST …/agent`.',
+  request: { params: runParams, headers: leaseHeadersSchema, body: { required: true, content: bytes } },
+  responses: { 200: { description: 'Stored.', content: json(uploadPartSchema) }, ...uploadFailures },
+})
+
+const partedFailures = failures(
+  ...(['unauthenticated', 'forbidden', 'lease_lost', 'request_too_large', 'integrity_mismatch'] as const),
+)
+
+const partedCheckpointRoute = defineRoute({
+  method: 'post',
+  path: '/v1/jobs/{id}/checkpoint',
+  access: { operator: 'worker' },
+  timeoutMs: uploadTimeoutMs,
+  subject: 'job',
+  summary: 'Store a checkpoint of a run from its parts',
+  description: 'As `PUT`, for a checkpoint whose parts were uploaded before.',
+  request: { params: runParams, body: { required: true, content: json(checkpointPartsRequestSchema) } },
+  responses: { 200: goesOn, ...partedFailures },
+})
+
+const partedAgentRoute = defineRoute({
+  method: 'post',
+  path: '/v1/jobs/{id}/agent',
+  access: { operator: 'worker' },
+  timeoutMs: uploadTimeoutMs,
+  subject: 'job',
+  summary: "Store a run's agent from its parts",
+  description: 'As `PUT`, for an agent whose parts were uploaded before.',
+  request: { params: runParams, body: { required: true, content: json(agentPartsRequestSchema) } },
+  responses: { 200: { description: 'Taken.', content: json(agentUploadSchema) }, ...partedFailures },
 })
 
 const trajectoriesRoute = defineRoute({
@@ -152,6 +199,23 @@ export function trainingJobRoutes(services: RunServices): OpenAPIHono<Env> {
     },
     refuseOldWorkers,
   )
+  routes.openapi(
+    partRoute,
+    async (c) => {
+      const attempt = attemptOf(c, c.req.valid('header')['agentgym-lease'])
+      return c.json({ sha256: await storePart(services, attempt, c.req.raw) }, 200)
+    },
+    refuseOldWorkers,
+  )
+  routes.openapi(partedCheckpointRoute, async (c) => {
+    const { lease, parts, ...checkpoint } = c.req.valid('json')
+    const stop = await storeCheckpoint(services, attemptOf(c, lease), checkpoint, parts)
+    return c.json({ expires_at: leaseEnd(), stop }, 200)
+  })
+  routes.openapi(partedAgentRoute, async (c) => {
+    const { lease, parts } = c.req.valid('json')
+    return c.json({ integrity: await storeAgent(services, attemptOf(c, lease), parts) }, 200)
+  })
   routes.openapi(trajectoriesRoute, async (c) => {
     const { lease, trajectories } = c.req.valid('json')
     await storeTrajectories(services, attemptOf(c, lease), trajectories)

@@ -13,7 +13,7 @@ import type { Schema } from '../../core/database/schema.ts'
 import type { Attempt } from '../../core/queue/job-handler.ts'
 import { leaseLost } from '../../core/queue/leases.ts'
 import { settleRunOrder } from '../orders/index.ts'
-import { lockObject, readTarball, readUpload } from '../packages/index.ts'
+import { lockObject, readTarball } from '../packages/index.ts'
 import {
   insertEvents,
   insertPoints,
@@ -34,6 +34,7 @@ import {
   runContext,
   spentMinor,
 } from './run-state.ts'
+import { readBounded, type Upload } from './worker-uploads.ts'
 
 /** A write of the worker that has the run: both rows are locked. */
 export type Write = { query: Transaction<Schema>; run: RunRow; context: RunContext; leasedMs: number }
@@ -185,14 +186,14 @@ const keptCheckpoints = 3
 export async function storeCheckpoint(
   services: RunServices,
   attempt: Attempt,
-  checkpoint: Omit<(typeof checkpointQuerySchema)['_output'], 'lease'>,
-  request: Request,
+  checkpoint: (typeof checkpointQuerySchema)['_output'],
+  upload: Upload,
 ): Promise<Heartbeat['stop']> {
   const { database, objects, config } = services
   const { iteration, steps, seconds, sha256, metered_ms: meteredMs } = checkpoint
   // Before all the bytes are read for nothing.
   await services.queue.requireActive(attempt)
-  return readBounded(request, config.training.checkpointBytes, async (bytes) => {
+  return readBounded(objects, upload, config.training.checkpointBytes, async (bytes) => {
     const key = await objects.put(bytes)
     if (key !== `sha256/${sha256}`)
       throw invalid('sha256', `The checkpoint's SHA-256 is not ${sha256}: it was damaged in transit.`)
@@ -304,10 +305,10 @@ export async function storeTrajectories(
  * Accepts the trained agent's tarball from the run's worker, and returns its integrity. It becomes the run's agent once
  * the outcome names that integrity. Throws `lease_lost` and the codes `tarball_…` and `package_manifest_…`.
  */
-export async function storeAgent(services: RunServices, attempt: Attempt, request: Request): Promise<string> {
+export async function storeAgent(services: RunServices, attempt: Attempt, upload: Upload): Promise<string> {
   const { database, objects, config } = services
   await services.queue.requireActive(attempt)
-  const bytes = await readUpload(request, config.limits.tarballBytes)
+  const bytes = await readBounded(objects, upload, config.limits.tarballBytes, async (read) => read)
   const { integrity } = await readTarball(bytes, config.limits)
   const key = await objects.put(bytes)
   await writeRun(services, attempt, async ({ query, run }) => {
@@ -318,47 +319,4 @@ export async function storeAgent(services: RunServices, attempt: Attempt, reques
     await changeRun(query, run, patch)
   })
   return integrity
-}
-
-/** Memory limit for all bodies that are read at a time; a larger body is read alone. */
-const memoryBytes = 2 ** 30
-let heldBytes = 0
-const waiting: (() => void)[] = []
-
-/**
- * Reads a large body, up to a limit that is enforced while it arrives, and passes it to `work`. Bodies beyond the
- * process's memory limit wait until others are done. Throws `request_too_large`.
- */
-async function readBounded<Result>(
-  request: Request,
-  limitBytes: number,
-  work: (bytes: Uint8Array) => Promise<Result>,
-): Promise<Result> {
-  const declared = Number(request.headers.get('content-length') ?? Number.NaN)
-  const reserved = Math.min(Number.isFinite(declared) ? declared : limitBytes, limitBytes, memoryBytes)
-  while (heldBytes > 0 && heldBytes + reserved > memoryBytes)
-    await new Promise<void>((resolve) => waiting.push(resolve))
-  heldBytes += reserved
-  try {
-    return await work(await readWhole(request, limitBytes))
-  } finally {
-    heldBytes -= reserved
-    for (const resume of waiting.splice(0)) resume()
-  }
-}
-
-async function readWhole(request: Request, limitBytes: number): Promise<Uint8Array> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  for await (const chunk of request.body ?? []) {
-    length += chunk.length
-    if (length > limitBytes)
-      throw new AgentGymError({
-        code: 'request_too_large',
-        message: `The request body is larger than ${limitBytes} bytes.`,
-        data: { limit_bytes: limitBytes },
-      })
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks, length)
 }

@@ -5,6 +5,8 @@ import type { AddressInfo } from 'node:net'
 import { buffer } from 'node:stream/consumers'
 import {
   AgentGymError,
+  agentPartsRequestSchema,
+  checkpointPartsRequestSchema,
   checkpointQuerySchema,
   errorCatalog,
   evaluationResultRequestSchema,
@@ -27,9 +29,18 @@ import { leaseLost, type StoredJob, type TestJob } from './stored-job.ts'
 
 /**
  * What befalls a request: `lost` before it is handled, or its `answer_lost` after that; `trouble` is a status 500 before it
- * is handled, `refused` a 413, `forbidden` a 403; `fenced` takes the lease away first, for good. A promise holds it up.
+ * is handled, `refused` a 413, `forbidden` a 403; `fenced` takes the lease away first, for good; a
+ * proxy refuses larger bodies than `proxyLimit` with its own 413. A promise holds it up.
  */
-export type Disturbance = 'lost' | 'answer_lost' | 'trouble' | 'refused' | 'forbidden' | 'fenced' | Promise<unknown>
+export type Disturbance =
+  | 'lost'
+  | 'answer_lost'
+  | 'trouble'
+  | 'refused'
+  | 'forbidden'
+  | 'fenced'
+  | { proxyLimit: number }
+  | Promise<unknown>
 
 /** `count` is how many requests of that action the job has had, this one included. */
 type JobRequest = { action: string; job: StoredJob | undefined; count: number }
@@ -51,6 +62,7 @@ export class JobServer {
   disturb: (request: JobRequest) => Disturbance | undefined = () => undefined
   leaseMs = 60_000
   readonly #files = new Map<string, Uint8Array>()
+  readonly #parts = new Map<string, Uint8Array>()
   readonly #waiting = new Set<{ condition: () => boolean; resolve: () => void }>()
   readonly #counts = new Map<string, number>()
   readonly #server = createServer((request, response) => void this.#answer(request, response))
@@ -118,6 +130,18 @@ export class JobServer {
     return job
   }
 
+  keepPart(bytes: Uint8Array): string {
+    const sha256 = createHash('sha256').update(bytes).digest('hex')
+    this.#parts.set(sha256, bytes)
+    return sha256
+  }
+
+  /** The parts that a request names, which must all be stored. */
+  joined(request: unknown): Buffer {
+    const { parts } = request as { parts: string[] }
+    return Buffer.concat(parts.map((part) => this.#parts.get(part) ?? assert.fail(`the part ${part} is not stored`)))
+  }
+
   #described({ job, attempt, checkpoints }: StoredJob): TestJob {
     if (job.kind !== 'train') return job
     const last = checkpoints.at(-1)
@@ -138,6 +162,8 @@ export class JobServer {
       const disturbance = this.#disturbance(requested)
       if (disturbance === 'lost') return void request.socket.destroy()
       if (disturbance === 'trouble') return this.#refuse(response, new Error('trouble'))
+      if (typeof disturbance === 'object' && 'proxyLimit' in disturbance && body.length > disturbance.proxyLimit)
+        return void response.writeHead(413).end('<html>413 Request Entity Too Large</html>')
       if (disturbance === 'refused') {
         return this.#refuse(response, new AgentGymError({ code: 'request_too_large', message: 'Too much.' }))
       }
@@ -214,9 +240,12 @@ const endpoints: Record<string, (server: JobServer, request: Request) => object 
     return term(server, job)
   },
 
-  checkpoint: (server, { id, headers, query, body }) => {
-    const { 'agentgym-lease': lease } = leaseHeadersSchema.parse(headers)
-    const { iteration, steps, sha256, metered_ms } = checkpointQuerySchema.parse(query)
+  checkpoint: (server, { id, headers, query, body: sent }) => {
+    const parted = isJson(headers)
+    const { lease, iteration, steps, sha256, metered_ms } = parted
+      ? checkpointPartsRequestSchema.parse(json(sent))
+      : { lease: leaseHeadersSchema.parse(headers)['agentgym-lease'], ...checkpointQuerySchema.parse(query) }
+    const body = parted ? server.joined(json(sent)) : sent
     const job = server.held(id, lease)
     assert(job.points.has(iteration), `a checkpoint of iteration ${iteration}, which has not been reported`)
     assert.equal(createHash('sha256').update(body).digest('hex'), sha256)
@@ -226,6 +255,11 @@ const endpoints: Record<string, (server: JobServer, request: Request) => object 
     return term(server, job)
   },
 
+  parts: (server, { id, headers, body }) => {
+    server.held(id, leaseHeadersSchema.parse(headers)['agentgym-lease'])
+    return { sha256: server.keepPart(body) }
+  },
+
   trajectories: (server, { id, body }) => {
     const { lease, trajectories } = trajectoriesRequestSchema.parse(json(body))
     const job = server.held(id, lease)
@@ -233,8 +267,13 @@ const endpoints: Record<string, (server: JobServer, request: Request) => object 
     return undefined
   },
 
-  agent: (server, { id, headers, body }) => {
-    server.held(id, leaseHeadersSchema.parse(headers)['agentgym-lease']).agent = new Uint8Array(body)
+  agent: (server, { id, headers, body: sent }) => {
+    const parted = isJson(headers)
+    const lease = parted
+      ? agentPartsRequestSchema.parse(json(sent)).lease
+      : leaseHeadersSchema.parse(headers)['agentgym-lease']
+    const body = parted ? server.joined(json(sent)) : sent
+    server.held(id, lease).agent = new Uint8Array(body)
     return { integrity: integrityOf(body) }
   },
 
@@ -276,6 +315,10 @@ const endpoints: Record<string, (server: JobServer, request: Request) => object 
     job.state = 'over'
     return {}
   },
+}
+
+function isJson(headers: IncomingMessage['headers']): boolean {
+  return headers['content-type'] === 'application/json'
 }
 
 function json(body: Buffer): unknown {

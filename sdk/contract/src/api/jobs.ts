@@ -220,14 +220,36 @@ export const progressRequestSchema = z.strictObject({
 })
 export type ProgressRequest = z.input<typeof progressRequestSchema>
 
+const sha256Field = z.string().regex(/^[0-9a-f]{64}$/)
+
 export const checkpointQuerySchema = z.object({
   iteration: z.coerce.number().int().nonnegative(),
   steps: z.coerce.number().int().nonnegative(),
   /** Training time of the run, earlier attempts included. */
   seconds: z.coerce.number().nonnegative(),
   metered_ms: z.coerce.number().int().nonnegative(),
-  sha256: z.string().regex(/^[0-9a-f]{64}$/),
+  sha256: sha256Field,
 })
+
+/** Largest part of an upload that is sent in parts. */
+export const partBytes = 8 * 2 ** 20
+/** SHA-256 (hex) of a part, which names it when the upload is put together. */
+export const uploadPartSchema = z.object({ sha256: sha256Field })
+/** Names of the parts, in order. */
+const partsField = z.array(sha256Field).min(1).max(10_000)
+
+/** A checkpoint whose parts were uploaded before. */
+export const checkpointPartsRequestSchema = z.strictObject({
+  lease: leaseField,
+  parts: partsField,
+  iteration: count,
+  steps: count,
+  seconds: z.number().nonnegative(),
+  metered_ms: count,
+  sha256: sha256Field,
+})
+/** An agent whose parts were uploaded before. */
+export const agentPartsRequestSchema = z.strictObject({ lease: leaseField, parts: partsField })
 
 export const checkpointDownloadQuerySchema = z.object({
   iteration: z.coerce.number().int().nonnegative(),
