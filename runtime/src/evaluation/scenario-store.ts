@@ -1,7 +1,7 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
-import { scenarioPackageSchema } from '@agentgym/contract'
+import { namingFile, scenarioPackageSchema } from '@agentgym/contract'
 import type { BuiltScenario } from '../sandbox/build-scenario.ts'
 import { sha256 } from '../sandbox/sha256.ts'
 
@@ -17,13 +17,15 @@ export function agentGymHome(): string {
 export async function rememberScenario(scenario: BuiltScenario, home: string): Promise<void> {
   const folder = join(home, 'scenarios', scenario.hash)
   const temporary = `${folder}.${process.pid}.tmp`
-  await mkdir(temporary, { recursive: true, mode: 0o700 })
-  await writeFile(join(temporary, 'scenario.js'), scenario.source)
-  await writeFile(join(temporary, 'package.json'), JSON.stringify(scenario.package, null, 2))
   try {
-    await rename(temporary, folder)
-  } catch {
-    // It is there already, or another run put it there first: content and name are the same.
+    await namingFile(folder, async () => {
+      await mkdir(temporary, { recursive: true, mode: 0o700 })
+      await writeFile(join(temporary, 'scenario.js'), scenario.source)
+      await writeFile(join(temporary, 'package.json'), JSON.stringify(scenario.package, null, 2))
+    })
+    // It may be there already, or another run put it there first: content and name are the same.
+    await rename(temporary, folder).catch(() => {})
+  } finally {
     await rm(temporary, { recursive: true, force: true })
   }
 }

@@ -1,9 +1,9 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { isBuiltin } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { AgentGymError, type ScenarioPackage } from '@agentgym/contract'
+import { AgentGymError, fileFailure, type ScenarioPackage } from '@agentgym/contract'
 import * as esbuild from 'esbuild'
 import { readScenarioPackage } from './read-scenario-package.ts'
 import { sha256 } from './sha256.ts'
@@ -61,10 +61,15 @@ export function readBundle(folder: string): BuiltScenario {
 export async function writeBuild(folder: string): Promise<BuiltScenario & { path: string }> {
   const scenario = await buildScenario(folder)
   const file = path.join(folder, BUNDLE)
-  mkdirSync(path.dirname(file), { recursive: true })
   const unfinished = `${file}.${process.pid}.tmp`
-  writeFileSync(unfinished, scenario.source)
-  renameSync(unfinished, file)
+  try {
+    mkdirSync(path.dirname(file), { recursive: true })
+    writeFileSync(unfinished, scenario.source)
+    renameSync(unfinished, file)
+  } catch (error) {
+    rmSync(unfinished, { force: true })
+    throw fileFailure(error, file)
+  }
   return { ...scenario, path: file }
 }
 

@@ -1,6 +1,6 @@
 import { link, mkdir, open, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, namingFile } from '@agentgym/contract'
 
 /**
  * Takes a folder for one run, so that two do not write each other's checkpoints. The lock names its process: a lock
@@ -9,11 +9,11 @@ import { AgentGymError } from '@agentgym/contract'
 export async function lockRun(out: string): Promise<() => Promise<void>> {
   const folder = join(out, '.agentgym')
   const path = join(folder, 'lock')
-  await mkdir(folder, { recursive: true })
+  await namingFile(out, () => mkdir(folder, { recursive: true }))
   // Written beside and linked into place: the lock never exists without the number of its process in it.
   const written = `${path}.${process.pid}`
-  await writeFile(written, String(process.pid))
   try {
+    await namingFile(written, () => writeFile(written, String(process.pid)))
     return await take(path, written, folder, out)
   } finally {
     await rm(written, { force: true })
@@ -67,8 +67,15 @@ function inUse(out: string, pid: number): AgentGymError {
   })
 }
 
-/** Writes a file so that a crash leaves either the old content or the new: temporary file, fsync, rename, fsync folder. */
-export async function writeAtomically(path: string, content: Uint8Array | string): Promise<void> {
+/**
+ * Writes a file so that a crash or a full disk leaves either the old content or the new: temporary file, fsync, rename,
+ * fsync folder. Throws `disk_full` and the other failures of a file system.
+ */
+export function writeAtomically(path: string, content: Uint8Array | string): Promise<void> {
+  return namingFile(path, () => replaceFile(path, content))
+}
+
+async function replaceFile(path: string, content: Uint8Array | string): Promise<void> {
   const folder = dirname(path)
   await mkdir(folder, { recursive: true })
   const temporary = `${path}.${process.pid}.tmp`

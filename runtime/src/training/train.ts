@@ -45,9 +45,13 @@ export async function train(options: TrainOptions): Promise<ResultEvent> {
     if (!options.resume) await rm(path, { force: true })
     await rememberScenario(scenario, options.home ?? agentGymHome())
     const outcome = await runTrainer(options, checkpoint, path)
-    await packageAgent(out, { outcome, scenario })
-    // After the agent: if this fails, the checkpoint before it still leads to the same agent.
-    await writeAtomically(path, outcome.checkpoint)
+    await packageAgent(out, { outcome, scenario }).catch((error: unknown) => {
+      throw withCheckpoint(error, path)
+    })
+    // After the agent, which counts: on a full disk, a longer run continues from the checkpoint before.
+    await writeAtomically(path, outcome.checkpoint).catch((error: unknown) => {
+      if (!(error instanceof AgentGymError)) throw error
+    })
     const { steps, seconds, evaluation } = outcome
     const result: ResultEvent = { event: 'result', ok: true, agent: out, steps, seconds, evaluation }
     options.onEvent(result)

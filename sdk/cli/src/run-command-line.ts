@@ -1,4 +1,4 @@
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, fileFailure } from '@agentgym/contract'
 import { type Command, CommanderError } from 'commander'
 import { type CommandContext, type GlobalFlags, type MakeAction, makeContext } from './command-context.ts'
 import type { CommandIo } from './command-io.ts'
@@ -42,7 +42,7 @@ export async function runCommandLine(words: readonly string[], io: CommandIo): P
       if (error.exitCode === 0) return 0
       return reportFailure(usageError(error, words, program), flags, form, io)
     }
-    return reportFailure(namingProxy(error, io.environment), flags, form, io)
+    return reportFailure(namingProxy(fileFailure(error), io.environment), flags, form, io)
   }
 }
 

@@ -283,6 +283,7 @@ export {
   workerHoldSchema,
 } from './api/verification.ts'
 export { type ErrorCode, errorCatalog } from './error-catalog.ts'
+export { fileFailure, namingFile } from './file-failure.ts'
 export { nearestName } from './nearest-name.ts'
 export { parseSetting, parseSettings, type SettingValue, settingValue } from './parse-setting.ts'
 export { type SampleEpisode, sampleEpisodeLimits, sampleEpisodeSchema } from './sample-episode.ts'

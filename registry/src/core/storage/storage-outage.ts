@@ -8,8 +8,10 @@ const outageNames = new Set([
   ...['TimeoutError', 'AbortError', 'NetworkingError', 'CredentialsProviderError', 'NoSuchBucket', 'SlowDown'],
   ...['ExpiredToken', 'ExpiredTokenException', 'RequestTimeout', 'RequestTimeTooSkewed'],
 ])
-/** A disk that is full, broken, gone or read-only. */
-const diskCodes = new Set(['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'ESTALE', 'ENXIO', 'ENODEV', 'EACCES', 'EPERM'])
+/** A disk that is full, broken, gone or read-only; a process that has no file handle left. */
+const diskCodes = new Set([
+  ...['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'ESTALE', 'ENXIO', 'ENODEV', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE'],
+])
 
 /**
  * Whether a failed operation is the storage's fault, and may succeed later: no connection, no answer in time, an error of

@@ -1,12 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, open, realpath, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { namingFile } from '@agentgym/contract'
 
 /**
  * Writes a file with a secret atomically. A new file is readable by its owner only; an existing one keeps its permissions
- * unless `mode` is given. A symbolic link stays one.
+ * unless `mode` is given. A symbolic link stays one. Throws `disk_full` and the other failures of a file system.
  */
-export async function writePrivateFile(path: string, text: string, mode?: number): Promise<void> {
+export function writePrivateFile(path: string, text: string, mode?: number): Promise<void> {
+  return namingFile(path, () => replaceFile(path, text, mode))
+}
+
+async function replaceFile(path: string, text: string, mode: number | undefined): Promise<void> {
   const target = await realpath(path).catch(() => path)
   await mkdir(dirname(target), { recursive: true, mode: 0o700 })
   const present = await stat(target).catch(() => undefined)

@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, rm, rmdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, rmdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AgentGymError, algorithmSettings } from '@agentgym/contract'
+import { AgentGymError, algorithmSettings, namingFile } from '@agentgym/contract'
 import { z } from 'zod'
+import { writePrivateFile } from '../account/write-private-file.ts'
 import type { CommandContext } from '../command-context.ts'
 import { shellQuote } from '../terminal/text.ts'
 
@@ -64,8 +65,8 @@ export async function claimAgentFolder(
 }
 
 export async function writeRunRequest(folder: string, request: RunRequest): Promise<void> {
-  await mkdir(folder, { recursive: true })
-  await writeFile(join(folder, requestFile), `${JSON.stringify({ format: 1, ...request }, null, 2)}\n`)
+  await namingFile(folder, () => mkdir(folder, { recursive: true }))
+  await writePrivateFile(join(folder, requestFile), `${JSON.stringify({ format: 1, ...request }, null, 2)}\n`, 0o644)
 }
 
 /** At the end of a run, agent.json appears and run.json disappears. */

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { AgentGymError, nearestName, scenarioPackageSchema } from '@agentgym/contract'
+import { AgentGymError, namingFile, nearestName, scenarioPackageSchema } from '@agentgym/contract'
 import { isCancel, select, text } from '@clack/prompts'
 import type { Command } from 'commander'
 import type { CommandContext, MakeAction } from '../command-context.ts'
@@ -165,9 +165,11 @@ const templateFiles = Object.values(sources)
 export async function writeTemplate(folder: string, answers: InitAnswers): Promise<string[]> {
   for (const [source, file] of Object.entries(sources)) {
     const path = join(folder, file)
-    await mkdir(dirname(path), { recursive: true })
     const text = await readFile(join(templatesFolder, answers.template, source), 'utf8')
-    await writeFile(path, fillIn(file, text, answers), { flag: 'wx' })
+    await namingFile(path, async () => {
+      await mkdir(dirname(path), { recursive: true })
+      await writeFile(path, fillIn(file, text, answers), { flag: 'wx' })
+    })
   }
   return templateFiles
 }

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
-import { readFile, rename, writeFile } from 'node:fs/promises'
+import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, namingFile } from '@agentgym/contract'
 import semver from 'semver'
 import { z } from 'zod'
 import { agentGymHome } from '../account/connection.ts'
@@ -48,8 +48,15 @@ export async function lockPackage(name: string, locked: LockedPackage, folder: s
   const sorted = [...packages].sort(([a], [b]) => (a < b ? -1 : 1))
   const path = join(folder, lockFileName)
   const temporary = `${path}.${randomUUID()}.tmp`
-  await writeFile(temporary, `${JSON.stringify({ lock_version: 1, packages: Object.fromEntries(sorted) }, null, 2)}\n`)
-  await rename(temporary, path)
+  const text = `${JSON.stringify({ lock_version: 1, packages: Object.fromEntries(sorted) }, null, 2)}\n`
+  try {
+    await namingFile(path, async () => {
+      await writeFile(temporary, text)
+      await rename(temporary, path)
+    })
+  } finally {
+    await rm(temporary, { force: true })
+  }
 }
 
 function parseJson(text: string): unknown {

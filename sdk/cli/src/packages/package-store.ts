@@ -3,6 +3,7 @@ import { existsSync } from 'node:fs'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { integrityOf } from '@agentgym/client'
+import { namingFile } from '@agentgym/contract'
 import { readPackage } from './read-package.ts'
 
 const tarballName = 'package.tgz'
@@ -30,13 +31,15 @@ export async function storePackage(tarball: Uint8Array, integrity: string, home:
   const folder = storedFolder(integrity, home)
   const temporary = `${folder}.${randomUUID()}.tmp`
   const files = await readPackage(tarball)
-  await mkdir(temporary, { recursive: true, mode: 0o700 })
   try {
-    for (const [path, bytes] of files) {
-      await mkdir(dirname(join(temporary, path)), { recursive: true })
-      await writeFile(join(temporary, path), bytes)
-    }
-    await writeFile(join(temporary, tarballName), tarball)
+    await namingFile(folder, async () => {
+      await mkdir(temporary, { recursive: true, mode: 0o700 })
+      for (const [path, bytes] of files) {
+        await mkdir(dirname(join(temporary, path)), { recursive: true })
+        await writeFile(join(temporary, path), bytes)
+      }
+      await writeFile(join(temporary, tarballName), tarball)
+    })
     await putInPlace(temporary, folder, () => findStored(integrity, home))
   } finally {
     await rm(temporary, { recursive: true, force: true })

@@ -3,7 +3,7 @@ import { createWriteStream } from 'node:fs'
 import { rename, rm } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, fileFailure } from '@agentgym/contract'
 import type { CommandContext } from '../command-context.ts'
 import { formatBytes } from '../terminal/format-values.ts'
 import { transferProgress } from '../terminal/progress.ts'
@@ -71,12 +71,12 @@ async function writeWhole(body: Readable, out: string, option: string, context: 
 
 function explainFailure(error: unknown, out: string, option: string, context: CommandContext): unknown {
   const code = error instanceof Error && 'code' in error ? String(error.code) : ''
-  if (['ENOENT', 'EACCES', 'EISDIR', 'ENOTDIR'].includes(code)) {
+  if (['ENOENT', 'EISDIR', 'ENOTDIR'].includes(code)) {
     const message = `${context.displayPath(out)} cannot be written (${code})`
     const hint = `Choose a file in an existing folder with ${option} FILE.`
     return new AgentGymError({ code: 'file_not_found', message, hint, data: { path: out } }, { cause: error })
   }
-  if (!(error instanceof TypeError)) return error
+  if (!(error instanceof TypeError)) return fileFailure(error, out)
   // What fetch throws when the connection breaks during a response.
   const hint = 'Run the command again; nothing was written.'
   return new AgentGymError(

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { downloadPackage } from '@agentgym/client'
-import { AgentGymError, type Run } from '@agentgym/contract'
+import { AgentGymError, namingFile, type Run } from '@agentgym/contract'
 import type { Connection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
 import { claimAgentFolder, forgetRunRequest } from '../commands/agent-folder.ts'
@@ -54,10 +54,12 @@ export async function downloadAgent(
   const runtime = await options.context.runtime()
   const temporary = `${folder}.${randomUUID()}.tmp`
   try {
-    for (const [path, bytes] of files) {
-      await mkdir(dirname(join(temporary, path)), { recursive: true })
-      await writeFile(join(temporary, path), bytes)
-    }
+    await namingFile(folder, async () => {
+      for (const [path, bytes] of files) {
+        await mkdir(dirname(join(temporary, path)), { recursive: true })
+        await writeFile(join(temporary, path), bytes)
+      }
+    })
     await runtime.readAgent(temporary)
     const claimed = await claimAgentFolder(
       folder,
