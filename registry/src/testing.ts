@@ -1,5 +1,6 @@
 /** What tests of other packages need of this one's inside: a served folder with packages in it. */
 
 export { openDatabase } from './core/database/open-database.ts'
+export { backgroundSettled } from './core/scheduled-tasks/scheduled-tasks.ts'
 export { listed } from './modules/catalog/testing/listed.ts'
 export { loadPackages } from './modules/catalog/testing/load-packages.ts'

@@ -1,7 +1,7 @@
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { serve, withOperators } from '@agentgym/registry'
-import { type listed, loadPackages, openDatabase } from '@agentgym/registry/testing'
+import { backgroundSettled, type listed, loadPackages, openDatabase } from '@agentgym/registry/testing'
 import { createSite } from '../../web/src/app/create-site.ts'
 import type { SiteRoute } from '../../web/src/app/route.ts'
 import { type SiteAssets, unbuiltAssets } from '../../web/src/app/site-assets.ts'
@@ -27,6 +27,8 @@ export type TestSite = {
   browser(): TestBrowser
   /** A browser that is logged in as somebody; made if they are new. */
   browserOf(username: string): Promise<TestBrowser>
+  /** Resolves once what was published is rendered, and everything else in the background is done. */
+  settled(): Promise<void>
   close(): Promise<void>
 }
 
@@ -58,6 +60,7 @@ export async function openTestSite(options: TestSiteOptions = {}): Promise<TestS
   const known = new Set<string>(['operator'])
   return {
     url: server.url,
+    settled: backgroundSettled,
     patterns: () =>
       (site?.app.routes ?? [])
         .filter(({ path }) => path !== '/assets/*')

@@ -18,6 +18,7 @@ export async function openFilePublisher(site: TestSite): Promise<PublishFiles> {
     const headers = { 'content-type': 'application/octet-stream' }
     await author.send(`/v1/packages/${name}/versions/${version}`, { method: 'PUT', body, headers })
     await passCheck(worker, { name, version })
+    await site.settled()
   }
 }
 

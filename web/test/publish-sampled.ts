@@ -27,6 +27,7 @@ export async function openPublisher(site: TestSite): Promise<{ owner: TestBrowse
     const message = loads ? 'It loads.' : 'It does not load.'
     const report = { ok: loads, name, version: '1.0.0', checks: [{ id: 'loads', ok: loads, message }] }
     await sendResult(worker, leased.job, report, { sample })
+    await site.settled()
   }
   return { owner, publish }
 }

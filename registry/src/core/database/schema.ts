@@ -360,7 +360,13 @@ export type QueuePassTable = { kind: string; passed: number }
 export type UpkeepTable = { task: Fixed<string>; next_at: Date }
 
 /** A version's README as HTML; `rendering` is the edition of the sanitizer that produced it. */
-export type ReadmeHtmlTable = { version_id: Fixed<string>; rendering: number; html: string }
+export type ReadmeHtmlTable = {
+  version_id: Fixed<string>
+  /** 0: not rendered yet, `html` is plain text. */
+  rendering: number
+  html: string
+  leased_until: ColumnType<Date | null, Date | null | undefined, Date | null>
+}
 
 export type Schema = TrainingSchema &
   LedgerSchema &

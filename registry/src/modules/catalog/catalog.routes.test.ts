@@ -72,7 +72,7 @@ describeOnEngines('the catalogue over HTTP on $kind', ({ open }) => {
     const versions = await query.selectFrom('versions').select('id').execute()
     const made = await query.selectFrom('readme_html').selectAll().execute()
     expect(made.map(({ version_id }) => version_id).sort()).toEqual(versions.map(({ id }) => id).sort())
-    await query.updateTable('readme_html').set({ rendering: 0, html: '<p>stale</p>' }).execute()
+    await query.updateTable('readme_html').set({ rendering: 1, html: '<p>stale</p>' }).execute()
     const shown = await read(packagePageSchema, `/v1/packages/${name}`)
     expect(shown.readme?.html).toContain('Second')
     expect(shown.readme?.html).not.toContain('stale')

@@ -11,6 +11,7 @@ import {
   type PackageRow,
   type PackageServices,
   rendering,
+  unrendered,
 } from '../packages/index.ts'
 import { manifestFacts, packageQuality, qualityInput } from '../search/index.ts'
 import { type ListedRow, listedColumns, listedFields, visiblePackages } from './search-packages.ts'
@@ -139,7 +140,9 @@ export function selectPage(query: Queries) {
       join.onRef('versions.package_id', '=', 'packages.id').onRef('versions.version', '=', 'packages.latest_version'),
     )
     .leftJoin('readme_html', (join) =>
-      join.onRef('readme_html.version_id', '=', 'versions.id').on('readme_html.rendering', '=', rendering),
+      join
+        .onRef('readme_html.version_id', '=', 'versions.id')
+        .on('readme_html.rendering', 'in', [unrendered, rendering]),
     )
     .leftJoin('accounts as publisher', 'publisher.id', 'versions.published_by')
     .select(listedColumns.map((column) => `packages.${column}` as const))

@@ -3,7 +3,7 @@ export { type Change, deleteTag, deprecateVersions, setTag } from './change-vers
 export { checkJobs, decideVersion } from './check-jobs.ts'
 export { describeVersion, versionDetails } from './describe-versions.ts'
 export { markdownHtml } from './documents/markdown-html.ts'
-export { keepReadmeHtml, readmeHtmlOf, rendering } from './documents/version-documents.store.ts'
+export { keepReadmeHtml, readmeHtmlOf, rendering, unrendered } from './documents/version-documents.store.ts'
 export { findablePackageName, type PackageName, parsePackageName } from './package-name.ts'
 export { openPackageServices, type PackageServices } from './package-services.ts'
 export { packagesModule } from './packages.module.ts'

@@ -2,18 +2,11 @@ import { sql } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
 import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
-import {
-  holdPictures,
-  keepDocuments,
-  keepReadmeHtml,
-  readmeHtmlOf,
-  rendering,
-} from './documents/version-documents.store.ts'
-import { readDocuments } from './documents/version-documents.ts'
+import { renderDocuments } from './documents/render-documents.ts'
+import { keepReadmeHtml, readmeHtmlOf, rendering, unrendered } from './documents/version-documents.store.ts'
 import { deleteOldDownloads } from './downloads.ts'
 import type { PackageServices } from './package-services.ts'
 import { lockObject } from './packages.store.ts'
-import { readTarball } from './read-tarball.ts'
 
 const minuteMs = 60_000
 /** Days for which it is kept which clients have downloaded a version. */
@@ -23,6 +16,11 @@ export function packageTasks(services: PackageServices): ScheduledTask[] {
   return [
     { name: 'packages.enqueue-lost-checks', everyMs: 10 * minuteMs, run: () => enqueueLostChecks(services) },
     { name: 'packages.sweep-objects', everyMs: 60 * minuteMs, run: () => sweepObjects(services) },
+    {
+      name: 'catalog.render-documents',
+      everyMs: minuteMs,
+      run: async () => services.documents.wake(services),
+    },
     { name: 'catalog.renew-documents', everyMs: minuteMs, run: () => renewDocuments(services) },
     {
       name: 'catalog.delete-old-downloads',
@@ -103,32 +101,17 @@ export async function renewDocuments(
     .innerJoin('readme_html', 'readme_html.version_id', 'versions.id')
     .select(['versions.id', 'versions.version', 'versions.readme', 'versions.object_key', 'packages.name'])
     .where('readme_html.rendering', '<', rendering)
+    .where('readme_html.rendering', '>', unrendered)
     .orderBy('versions.created_at', 'desc')
     .limit(mostAtOnce)
     .execute()
   for (const version of stale) {
     try {
-      await renew(services, version)
+      await renderDocuments(services, version)
     } catch (error) {
       // Tried once: its README is shown without pictures.
       log.warn('the documents of a version could not be regenerated', { version_id: version.id, error: String(error) })
       await keepReadmeHtml(database.query, version.id, await readmeHtmlOf(services, version))
     }
   }
-}
-
-type Stale = { id: string; name: string; version: string; object_key: string }
-
-async function renew(
-  { database, objects, config, readmes }: Pick<PackageServices, 'database' | 'objects' | 'config' | 'readmes'>,
-  { id, name, version, object_key: key }: Stale,
-): Promise<void> {
-  const bytes = await objects.get(key)
-  if (bytes === undefined) throw new Error(`${key} is missing from the store`)
-  const tarball = await readTarball(bytes, config.limits, 'stored')
-  const documents = await readDocuments(readmes, { bytes, tarball }, config.limits, { name, version })
-  await database.transaction(async (query) => {
-    await holdPictures({ database, objects }, query, documents.pictures)
-    await keepDocuments(query, id, documents)
-  })
 }

@@ -8,8 +8,7 @@ import type { Schema, VersionState } from '../../core/database/schema.ts'
 import { violatedConstraint } from '../../core/database/violated-constraint.ts'
 import type { Services } from '../../core/services.ts'
 import { startVerification, type VerificationServices, verificationEpisodes } from '../evaluations/index.ts'
-import { holdPictures, keepDocuments } from './documents/version-documents.store.ts'
-import { readDocuments, type VersionDocuments } from './documents/version-documents.ts'
+import { keepUnrendered } from './documents/version-documents.store.ts'
 import { type PackageName, parsePackageName } from './package-name.ts'
 import type { PackageServices } from './package-services.ts'
 import { findPackage, findVersion, lockObject, lockPackage, type PackageRow } from './packages.store.ts'
@@ -60,11 +59,7 @@ export async function publishVersion(
   if (upload.tag !== undefined) parseTag(upload.tag)
   const ownerId = await authorizeScope(database.query, actor, name)
   const bytes = typeof upload.tarball === 'function' ? await upload.tarball() : upload.tarball
-  const vetted = await vetPackage(services, bytes, {
-    name: name.full,
-    version: upload.version,
-    account: actor.accountId,
-  })
+  const vetted = await vetPackage(services, bytes, { name: name.full, version: upload.version })
   if (upload.declared !== undefined) vetDeclaredManifest(upload.declared, vetted.tarball.manifest)
   const repeated = await findRepeated(services, actor, vetted)
   const answer = { name: name.full, version: upload.version, receivedIntegrity: vetted.receivedIntegrity }
@@ -72,11 +67,11 @@ export async function publishVersion(
   await requireRoomFor(services, { accountId: actor.accountId, ownerId }, vetted)
   const { queue } = services
   const objectKey = await objects.put(vetted.bytes)
-  for (const picture of vetted.documents.pictures) await objects.put(picture.bytes)
   const { tag, visibility, ip } = upload
   const { state, integrity } = await database.transaction((query) =>
     createVersion(query, { ...services, queue }, { actor, vetted, objectKey, tag, visibility, ip }),
   )
+  services.documents.wake(services)
   return { ...answer, state, integrity }
 }
 
@@ -99,7 +94,6 @@ export type VettedPackage = {
   /** Of `bytes`; its manifest is the uploaded package.json. */
   tarball: Tarball
   manifest: VettedManifest
-  documents: VersionDocuments
 }
 
 /**
@@ -107,16 +101,15 @@ export type VettedPackage = {
  * `readTarball`, `vetManifest` and `vetModel` name.
  */
 export async function vetPackage(
-  { config, readmes, models }: Pick<PackageServices, 'config' | 'readmes' | 'models'>,
+  { config, models }: Pick<PackageServices, 'config' | 'models'>,
   bytes: Uint8Array,
-  { name, version, account }: { name: string; version: string; account: string },
+  { name, version }: { name: string; version: string },
 ): Promise<VettedPackage> {
   const uploaded = await readTarball(bytes, config.limits)
   const manifest = vetManifest(uploaded, name, version)
   await vetModel(models, uploaded, manifest)
   const written = await rewriteTarball(bytes, config.limits, uploaded)
-  const documents = await readDocuments(readmes, written, config.limits, { name, version, account })
-  return { ...written, receivedIntegrity: uploaded.integrity, manifest, documents }
+  return { ...written, receivedIntegrity: uploaded.integrity, manifest }
 }
 
 /**
@@ -181,7 +174,6 @@ export async function createVersion(
   await lockObject(database, query, objectKey)
   // The sweeper may have deleted it in between: writing an existing object again costs nothing.
   if (!(await objects.has(objectKey))) await objects.put(vetted.bytes)
-  await holdPictures({ database, objects }, query, vetted.documents.pictures)
   return { ...(await insertVersion(query, context, { packageId: found.id, ownerId }, added)), integrity }
 }
 
@@ -252,7 +244,7 @@ async function insertVersion(
   { packageId, ownerId }: { packageId: string; ownerId: string },
   { actor, vetted, objectKey, ip, tag = '' }: NewVersion,
 ): Promise<{ id: string; state: VersionState }> {
-  const { tarball, manifest, documents } = vetted
+  const { tarball, manifest } = vetted
   const { id } = await query
     .insertInto('versions')
     .values({
@@ -277,7 +269,7 @@ async function insertVersion(
     })
     .returning('id')
     .executeTakeFirstOrThrow()
-  await keepDocuments(query, id, documents)
+  await keepUnrendered(query, id, tarball.readme ?? '')
   const account = actor.accountId
   if (manifest.agent === null) await services.queue.enqueue(query, 'check', id, { account, owner: ownerId })
   else await startVerification(query, services, { versionId: id, agent: manifest.agent, account, owner: ownerId })

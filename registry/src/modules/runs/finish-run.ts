@@ -52,6 +52,7 @@ async function end(
     const metered = await changeRun(query, run, patch, events)
     return endRun(query, context, metered, await endOf(services, { ...write, run: metered }, outcome, agent))
   })
+  if (agent !== null) services.documents.wake(services)
   const code = outcome.state === 'failed' ? outcome.error.code : undefined
   services.log.info('run ended', { run_id: ended.id, state: ended.state, code, worker: ended.worker_name })
   return ended.state

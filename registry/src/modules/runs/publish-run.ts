@@ -86,11 +86,11 @@ async function publishOnce(services: RunServices, publishing: Publishing): Promi
   const version = publication.version ?? (await freeVersion(database.query, name, request.runId))
   // What is heavy comes before the transaction that may publish it.
   const renamed = await renameTarball(tarball, { name, version }, services.config.limits)
-  const vetted = await vetPackage(services, renamed, { name, version, account: publishing.actor.accountId })
+  const vetted = await vetPackage(services, renamed, { name, version })
   await requireRoomFor(services, { accountId: publishing.actor.accountId, ownerId: publishing.ownerId }, vetted)
   const objectKey = await objects.put(vetted.bytes)
   const { queue } = services
-  return database.transaction(async (query) => {
+  const published = await database.transaction(async (query) => {
     const run = await lockRun(query, request.runId)
     if (run === undefined) throw new Error(`run ${request.runId} is gone`)
     // The same form may have been sent twice.
@@ -98,6 +98,8 @@ async function publishOnce(services: RunServices, publishing: Publishing): Promi
     if (meanwhile !== undefined) return meanwhile
     return writeVersion(query, { ...services, queue }, { ...publishing, run, version, vetted, objectKey })
   })
+  services.documents.wake(services)
+  return published
 }
 
 type Written = Publishing & { run: RunRow; version: string; vetted: VettedPackage; objectKey: string }
@@ -155,7 +157,7 @@ export async function vetRunAgent(services: RunServices, run: RunRow): Promise<V
   const bytes = await services.objects.get(objectKey)
   if (bytes === undefined) throw new Error(`${objectKey}, the agent of run ${run.id}, is missing from the store`)
   try {
-    const vetted = await vetPackage(services, bytes, { name, version, account: `run:${run.created_by}` })
+    const vetted = await vetPackage(services, bytes, { name, version })
     return { objectKey, vetted: { ...vetted, publishedKey: await services.objects.put(vetted.bytes) } }
   } catch (error) {
     return { objectKey, vetted: { error: reportOf(error) } }

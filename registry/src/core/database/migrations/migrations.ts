@@ -31,6 +31,7 @@ import { chargedTokens } from './0030-charged-tokens.ts'
 import { emailChanges } from './0031-email-changes.ts'
 import { securityKeys } from './0032-security-keys.ts'
 import { jobOwners } from './0033-job-owners.ts'
+import { renderedLater } from './0034-rendered-later.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -68,4 +69,5 @@ export const migrations: readonly Migration[] = [
   emailChanges,
   securityKeys,
   jobOwners,
+  renderedLater,
 ]

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { afterAll, describe, expect, it } from 'vitest'
-import { mostWaiting, ReadmeRenderer } from './readme-renderer.ts'
+import { ReadmeRenderer } from './readme-renderer.ts'
 
 describe('the renderer of READMEs', () => {
   const renderer = new ReadmeRenderer()
@@ -14,7 +14,7 @@ describe('the renderer of READMEs', () => {
     expect(await renderer.readme('2', '# B')).toBe('<h1 dir="auto">B</h1>')
   })
 
-  it('no upload waits for more than one hostile text of another account', async () => {
+  it('no text waits for more than one hostile text of another account', async () => {
     const renderer = new ReadmeRenderer()
     const order: string[] = []
     const render = async (account: string, markdown: string) => {
@@ -22,17 +22,13 @@ describe('the renderer of READMEs', () => {
       order.push(account)
     }
     // The first is being rendered, the others wait.
-    const texts = Array.from({ length: mostWaiting + 1 }, (_, index) => (index < 5 ? ']'.repeat(100_000) : '# A'))
+    const texts = Array.from({ length: 31 }, (_, index) => (index < 5 ? ']'.repeat(100_000) : '# A'))
     const hostile = texts.map((text) => render('hostile', text))
     const others = ['a', 'b', 'c'].map((account) => render(account, '# A'))
-    await expect(renderer.render('# A', {}, { account: 'hostile' })).rejects.toMatchObject({
-      code: 'rate_limited',
-      data: { open_renders: mostWaiting },
-    })
     await Promise.all(others)
     expect(order.indexOf('c')).toBeLessThanOrEqual(4)
     await Promise.all(hostile)
-    expect(order).toHaveLength(mostWaiting + 4)
+    expect(order).toHaveLength(34)
     await renderer.close()
   })
 

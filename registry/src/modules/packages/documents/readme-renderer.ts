@@ -1,6 +1,5 @@
 import { once } from 'node:events'
 import { Worker } from 'node:worker_threads'
-import { AgentGymError } from '@agentgym/contract'
 import { LRUCache } from 'lru-cache'
 import type { RenderedMarkdown, ShownPictures } from './markdown-html.ts'
 
@@ -12,8 +11,6 @@ const cachedCharacters = 32 * 1024 * 1024
 /** After a text of an account ran into the time limit, its next ones have less time, down to this. */
 const shortestLimitMs = 125
 const slowTextsCountMs = 10 * 60_000
-/** Texts that an account may have waiting. */
-export const mostWaiting = 30
 
 type Options = {
   /** Whose text it is: accounts take turns. Default: the server's own. */
@@ -44,17 +41,13 @@ export class ReadmeRenderer {
     return this.#html.forceFetch(versionId, { context: markdown })
   }
 
-  /**
-   * Renders with these pictures. Names no pictures if it falls back to plain text. Throws `rate_limited` if the account has
-   * too many texts waiting.
-   */
+  /** Renders with these pictures. Names no pictures if it falls back to plain text. */
   async render(
     markdown: string,
     pictures: ShownPictures = {},
     { account = '' }: Options = {},
   ): Promise<RenderedMarkdown> {
     const own = this.#waiting.get(account) ?? []
-    if (own.length >= mostWaiting) throw tooManyWaiting()
     const { promise, resolve } = Promise.withResolvers<RenderedMarkdown>()
     own.push(async () => resolve(await this.#renderNow(markdown.slice(0, maxCharacters), pictures, account)))
     this.#waiting.set(account, own)
@@ -94,7 +87,7 @@ export class ReadmeRenderer {
       const worker = await this.#worker
       const limitMs = Math.max(shortestLimitMs, timeLimitMs / 2 ** slow)
       const rendered = await ask(worker, { markdown, pictures }, limitMs)
-      if (rendered !== undefined) return rendered ?? asText(markdown)
+      if (rendered !== undefined) return rendered ?? { html: asText(markdown), named: [] }
       this.#slow.set(account, slow + 1)
       this.#worker = undefined
       await worker.terminate()
@@ -102,17 +95,8 @@ export class ReadmeRenderer {
       // The thread did not start: the next README tries again.
       this.#worker = undefined
     }
-    return asText(markdown)
+    return { html: asText(markdown), named: [] }
   }
-}
-
-function tooManyWaiting(): AgentGymError {
-  return new AgentGymError({
-    code: 'rate_limited',
-    message: `${mostWaiting} READMEs of the account wait to be rendered, the most it can have.`,
-    hint: 'Publish fewer versions at the same time.',
-    data: { retry_after_seconds: 5, open_renders: mostWaiting },
-  })
 }
 
 /** Resolves once its imports are loaded, so that they do not count against a README's time limit. */
@@ -143,7 +127,9 @@ function ask(
   })
 }
 
-function asText(markdown: string): RenderedMarkdown {
-  const escaped = markdown.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
-  return { html: `<pre dir="auto">${escaped}</pre>`, named: [] }
+/** As HTML, without rendering it. */
+export function asText(markdown: string): string {
+  const text = markdown.slice(0, maxCharacters)
+  const escaped = text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)
+  return `<pre dir="auto">${escaped}</pre>`
 }

@@ -5,12 +5,14 @@ import type { Queries } from '../../../core/database/database.ts'
 import type { PictureType } from '../../../core/database/pictures-schema.ts'
 import type { Schema } from '../../../core/database/schema.ts'
 import type { Services } from '../../../core/services.ts'
-import type { PackageServices } from '../package-services.ts'
 import { findReadablePackage, findReadableVersion, lockObject } from '../packages.store.ts'
+import { asText, type ReadmeRenderer } from './readme-renderer.ts'
 import type { ReadmePicture, VersionDocuments } from './version-documents.ts'
 
 /** Version of `markdownHtml`'s rules. Increase it when they change: stored HTML of another version is not shown. */
 export const rendering = 3
+/** Of a README that waits to be rendered: its HTML is plain text until then. */
+export const unrendered = 0
 
 /** Stores the documents rendered from a version's files. The bytes of its images are in the store before the commit. */
 export async function keepDocuments(
@@ -42,16 +44,24 @@ export async function keepReadmeHtml(query: Queries, versionId: string, html: st
     .execute()
 }
 
-/** HTML of a version's README: stored at publishing, or rendered now, without pictures, if that was an earlier rendering. */
+/** A version's README until it is rendered, which a `DocumentRenderer` does once it is committed. */
+export async function keepUnrendered(query: Queries, versionId: string, readme: string): Promise<void> {
+  await query
+    .insertInto('readme_html')
+    .values({ version_id: versionId, rendering: unrendered, html: asText(readme) })
+    .execute()
+}
+
+/** HTML of a version's README as stored; rendered now, without pictures, if that was an earlier rendering. */
 export async function readmeHtmlOf(
-  { database, readmes }: Pick<PackageServices, 'database' | 'readmes'>,
+  { database, readmes }: Pick<Services, 'database'> & { readmes: ReadmeRenderer },
   version: { id: string; readme: string },
 ): Promise<string> {
   const kept = await database.query
     .selectFrom('readme_html')
     .select('html')
     .where('version_id', '=', version.id)
-    .where('rendering', '=', rendering)
+    .where('rendering', 'in', [unrendered, rendering])
     .executeTakeFirst()
   return kept?.html ?? readmes.readme(version.id, version.readme)
 }

@@ -10,6 +10,7 @@ import { createApp } from '../../../app/app.ts'
 import { openModules } from '../../../app/modules.ts'
 import type { Actor } from '../../../core/access/authorize.ts'
 import type { Database } from '../../../core/database/database.ts'
+import { backgroundSettled } from '../../../core/scheduled-tasks/scheduled-tasks.ts'
 import { renewDocuments, sweepObjects } from '../packages.tasks.ts'
 import { publishVersion } from '../publish-version.ts'
 import { checkAll, createActor } from '../testing/publishing.ts'
@@ -52,6 +53,7 @@ describeOnEngines('documents of versions on $kind', ({ open }) => {
     const tarball = gzip(archive(entries))
     await publishVersion(services, { actor: ada, name, version, tarball, ip: null, ...more })
     await checkAll(services)
+    await backgroundSettled()
   }
   const get = async (path: string, headers: Record<string, string> = {}) => app.request(path, { headers })
   const readmeOf = async (version: string): Promise<VersionReadme> =>

@@ -3,6 +3,7 @@ import type { LeasedCheck } from '@agentgym/contract'
 import { goodTarball } from '../../../../../testdata/tarballs/good-package.ts'
 import { type Actor, scopes } from '../../../core/access/authorize.ts'
 import type { Database } from '../../../core/database/database.ts'
+import { backgroundSettled } from '../../../core/scheduled-tasks/scheduled-tasks.ts'
 import { canonicalName } from '../../accounts/account-name.ts'
 import { leaseJob } from '../../jobs/lease-jobs.ts'
 import { checkJobs, finishCheck } from '../check-jobs.ts'
@@ -78,8 +79,9 @@ export async function checkAll(
   return decided
 }
 
-/** Uploads a version and has it published. */
+/** Uploads a version and has it published, and its README rendered. */
 export async function publish(...given: Parameters<typeof upload>): Promise<void> {
   await upload(...given)
   await checkAll(given[0])
+  await backgroundSettled()
 }
