@@ -52,12 +52,19 @@ function rules({ accountId, tokenId, quotaMinor }: Audited, agreed: Agreements) 
   const spent = (whose: 'account' | 'token') => {
     const id = whose === 'account' ? accountId : tokenId
     const ofCalls = whose === 'account' ? sql`account_id = ${id}` : sql`token_id = ${id}`
+    const answered = sql`coalesce((select sum(${calls}) from usage_events where ${ofCalls}), 0) / 1000`
+    // An account pays for its calls in batches of whole units, and for what is carried over with the next ones.
+    const ofAnswered =
+      whose === 'token'
+        ? answered
+        : sql`coalesce((select sum(amount_minor) from usage_batches where ${ofCalls}), 0)
+          + coalesce((select sum(${calls}) from usage_events where ${ofCalls} and batch_id is null), 0) / 1000`
     const ofRuns = whose === 'account' ? sql`owner_id = ${id}` : sql`training_runs.token_id = ${id}`
     const ofCharges = whose === 'account' ? sql`owner_id = ${id}` : sql`training_charges.token_id = ${id}`
     const ofOrders = whose === 'account' ? sql`buyer_id = ${id}` : sql`token_id = ${id}`
     return sql`select spent from (select
         coalesce((select sum(price_minor) from hosted_calls where state in ('waiting', 'leased') and ${ofCalls}), 0) / 1000
-        + coalesce((select sum(${calls}) from usage_events where ${ofCalls}), 0) / 1000
+        + ${ofAnswered}
         + coalesce((select sum(held_minor) from training_runs where ${ofRuns}), 0)
         + coalesce((select sum(paid_minor) from training_charges
             join training_runs on training_runs.id = run_id where ${ofCharges}), 0)

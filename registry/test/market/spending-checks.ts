@@ -78,7 +78,7 @@ export class SpendingChecks {
   expectReason(
     { code }: Done<unknown>,
     spender: Spender,
-    wanted: { thousandths: number; currency: Currency; isCall: boolean; otherPrice: boolean },
+    wanted: { thousandths: number; currency: Currency; isCall: boolean; agent?: number; otherPrice: boolean },
   ): void {
     const capped = this.#model.isCapped(spender, wanted)
     if (code === 'done') {

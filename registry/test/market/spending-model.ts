@@ -71,9 +71,14 @@ export class SpendingModel {
   /** What a buyer's calls come to that are not paid, in thousandths; rests of earlier batches where more is to come. */
   dueOf(buyer: number, currency: Currency): number {
     const due = this.calls.filter((call) => isOf(call, buyer, currency) && isDue(call))
-    const agents = new Set(due.map(({ agent }) => agent))
-    const rests = [...agents].map((agent) => this.carried.get(`${buyer} ${agent} ${currency}`) ?? 0)
-    return sum(due.map(({ price }) => price)) + sum(rests)
+    return sum(due.map(({ price }) => price)) + this.#restsOf(buyer, currency)
+  }
+
+  /** What earlier batches have carried over, of agents with calls to come. */
+  #restsOf(buyer: number, currency: Currency, agent?: number): number {
+    const due = this.calls.filter((call) => isOf(call, buyer, currency) && isDue(call))
+    const agents = new Set([...due.map((call) => call.agent), ...(agent === undefined ? [] : [agent])])
+    return sum([...agents].map((one) => this.carried.get(`${buyer} ${one} ${currency}`) ?? 0))
   }
 
   heldForRuns(buyer: number, currency: Currency): number {
@@ -103,7 +108,7 @@ export class SpendingModel {
   }
 
   /** What counts toward caps of an account, or of its token, in thousandths. */
-  spent({ buyer, byToken }: Spender, currency: Currency): number {
+  spent({ buyer, byToken }: Spender, currency: Currency, agent?: number): number {
     const counts = (one: Spender) => one.buyer === buyer && (!byToken || one.byToken)
     const own = <One extends Spender & { currency: Currency }>(all: readonly One[]) =>
       all.filter((one) => counts(one) && one.currency === currency)
@@ -114,7 +119,8 @@ export class SpendingModel {
       ...[...batches.map(({ amount }) => amount), ...orders.map(({ total }) => total)],
       ...[...own(this.charges).map(({ paid }) => paid), ...own(this.runs).map(({ held }) => held)],
     ]
-    return sum(calls.map(({ price }) => price)) + 1_000 * sum(whole)
+    const rests = byToken ? 0 : this.#restsOf(buyer, currency, agent)
+    return rests + sum(calls.map(({ price }) => price)) + 1_000 * sum(whole)
   }
 
   /** Caps that limit the spender: those of the account, and of the token that is used. */
@@ -123,11 +129,11 @@ export class SpendingModel {
   }
 
   /** Whether a cap forbids spending that much more; of a call, `thousandths` is also the price of 1,000 calls. */
-  isCapped(spender: Spender, { thousandths, currency, isCall }: Wanted): boolean {
+  isCapped(spender: Spender, { thousandths, currency, isCall, agent }: Wanted): boolean {
     return this.capsOf(spender).some((cap) => {
       if (cap.period === 'calls') return isCall && (cap.currency !== currency || thousandths > cap.amount)
       if (cap.currency !== currency) return true
-      const spent = this.spent(cap, currency)
+      const spent = this.spent(cap, currency, agent)
       // Other spending is compared in whole units, so a part of one that calls have spent counts as one.
       return (isCall ? spent : 1_000 * Math.ceil(spent / 1_000)) + thousandths > 1_000 * cap.amount
     })
@@ -169,7 +175,7 @@ export class SpendingModel {
   }
 }
 
-type Wanted = { thousandths: number; currency: Currency; isCall: boolean }
+type Wanted = { thousandths: number; currency: Currency; isCall: boolean; agent?: number }
 
 const isDue = ({ state }: ModelCall) => state === 'open' || state === 'answered'
 

@@ -239,7 +239,7 @@ export class SpendingWorld {
     if (called.code === 'rate_limited') return
     const confirmed = model.capsOf(spender).some(({ period }) => period === 'calls')
     const otherPrice = maxPriceMinor === undefined ? !confirmed : maxPriceMinor < price
-    this.#checks.expectReason(called, spender, { thousandths: price, currency, isCall: true, otherPrice })
+    this.#checks.expectReason(called, spender, { thousandths: price, currency, isCall: true, agent, otherPrice })
     if (called.value === null) return
     this.#checks.count(step.do)
     model.calls.push(call)

@@ -174,6 +174,25 @@ describeOnEngines('money that hosted calls were promised, on $kind', ({ open }) 
       expect(await codeOf(buy(services, token, await license(700)))).toBe('done')
     })
 
+    it('are not exceeded by the rests of a cent that batches carry over', async () => {
+      const agents = [
+        await meteredAgent(database, { callsPriceMinor: 500 }),
+        await meteredAgent(database, { callsPriceMinor: 500 }),
+      ]
+      const buyer = await payer(10_000)
+      await cap(buyer, 1)
+      const post = () => postUsage(services, { fromMinor: 0, afterSeconds: 0 })
+      for (const agent of agents) {
+        expect(await call(agent, buyer)).toMatchObject({ allowed: true })
+        await post()
+      }
+      // Half a unit is carried over for each of them: another half of both would come to two units.
+      expect(await call(agents[0], buyer)).toMatchObject({ allowed: true })
+      expect(await call(agents[1], buyer)).toMatchObject({ allowed: false })
+      await post()
+      expect((await shown(buyer)).available_minor).toBeGreaterThanOrEqual(9_999)
+    })
+
     it('set in another currency refuse, rather than compare amounts that cannot be compared', async () => {
       const agent = await meteredAgent(database, { callsPriceMinor: 1 })
       const buyer = await payer(10_000)

@@ -154,12 +154,12 @@ async function payForCall(
   query: Transaction<Schema>,
   { tokenId, pay, maxPriceMinor, ...call }: PaidCall & Pick<Asking, 'tokenId' | 'maxPriceMinor'> & { pay: Paying },
 ): Promise<'balance' | 'cap' | 'price' | 'unconfirmed' | null> {
-  const { accountId, currency, priceMinor } = call
+  const { accountId, versionId, currency, priceMinor } = call
   if (priceMinor === 0 || pay === 'paid') return null
   if (typeof maxPriceMinor === 'number' && priceMinor > maxPriceMinor) return 'price'
   const held = pay === 'ask' ? await couldPayForCall(query, call) : await holdForCall(query, call)
   if (!held) return 'balance'
-  const { exceeded, confirmed } = await checkCallCaps(query, { accountId, tokenId, currency, priceMinor })
+  const { exceeded, confirmed } = await checkCallCaps(query, { accountId, tokenId, versionId, currency, priceMinor })
   if (exceeded) return 'cap'
   return confirmed || maxPriceMinor !== undefined ? null : 'unconfirmed'
 }

@@ -114,6 +114,7 @@ function notFound(id: string): AgentGymError {
   })
 }
 
+type CallSpending = Omit<Spending, 'amountMinor'> & { versionId: string; priceMinor: number }
 type Spending = { accountId: string; tokenId: string | null; amountMinor: number; currency: string }
 
 /**
@@ -140,11 +141,11 @@ export async function requireWithinCaps(
  */
 export async function checkCallCaps(
   query: Transaction<Schema>,
-  { accountId, tokenId, priceMinor, currency }: Omit<Spending, 'amountMinor'> & { priceMinor: number },
+  { accountId, tokenId, versionId, priceMinor, currency }: CallSpending,
 ): Promise<{ exceeded: boolean; confirmed: boolean }> {
   const caps = await lockCaps(query, { accountId, tokenId })
   for (const cap of caps) {
-    const spent = cap.period === 'calls' ? 0n : await spentThousandths(query, cap, currency)
+    const spent = cap.period === 'calls' ? 0n : await spentThousandths(query, cap, currency, versionId)
     // A call's cost in thousandths of a minor unit is as much as 1,000 of them cost in minor units.
     const limit = BigInt(cap.amount_minor) * (cap.period === 'calls' ? 1n : 1_000n)
     if (!isIn(cap, currency) || spent + BigInt(priceMinor) > limit) return { exceeded: true, confirmed: false }
@@ -218,11 +219,15 @@ async function spentMinor(
   return Number(((await spentThousandths(query, cap, currency)) + 999n) / 1_000n)
 }
 
-/** The same in thousandths of a minor unit. */
+/**
+ * The same in thousandths of a minor unit. What batches have carried over counts where calls add to it: those of
+ * `versionId`, and of versions whose calls are not posted yet. So batches never exceed the cap by their rests.
+ */
 async function spentThousandths(
   query: Queries,
   { account_id: accountId, token_id: tokenId, period }: Pick<Cap, 'account_id' | 'token_id' | 'period'>,
   currency: string,
+  versionId: string | null = null,
 ): Promise<bigint> {
   const since =
     period === 'total' || period === 'calls'
@@ -239,7 +244,15 @@ async function spentThousandths(
       ? sql`(select coalesce(sum(amount_minor), 0) * 1000 from usage_batches
             where account_id = ${accountId} and currency = ${currency} and created_at >= ${since})
           + (select coalesce(sum(${cost}), 0) from usage_events
-            where account_id = ${accountId} and batch_id is null and ${isOf})`
+            where account_id = ${accountId} and batch_id is null and ${isOf})
+          + (select coalesce(sum(remainder), 0) from (
+              select distinct on (version_id) version_id, remainder from usage_batches
+              where account_id = ${accountId} and currency = ${currency} order by version_id, seq desc) last
+            where remainder > 0 and (version_id = ${versionId}::uuid
+              or exists (select from usage_events events where events.account_id = ${accountId}
+                and events.version_id = last.version_id and batch_id is null and ${isOf})
+              or exists (select from hosted_calls calls where calls.account_id = ${accountId}
+                and calls.version_id = last.version_id and state in ('waiting', 'leased') and ${isOf})))`
       : sql`(select coalesce(sum(${cost}), 0) from usage_events
           where token_id = ${tokenId} and created_at >= ${since} and ${isOf})`
   const { rows } = await sql<{ spent: string }>`
