@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { loadScenario, resolvePlan, train } from '@agentgym/runtime'
 import { learnerBenchmark, rolloutBenchmark, scenarioCode } from '@agentgym/runtime/benchmarks'
 import { algorithmsBenchmark } from './algorithms-bench.ts'
+import { dqnBenchmark } from './dqn-bench.ts'
 import type { Figure } from './figure.ts'
 import { marketBenchmark } from './market-bench.ts'
 import { queueBenchmark } from './queue-bench.ts'
@@ -30,8 +31,8 @@ async function main(): Promise<void> {
 
 /**
  * `npm run bench` measures training; `-- registry` the registry, `-- site` its pages, `-- service` training as a service,
- * `-- queue` leases of jobs and `-- market` purchases, on PostgreSQL or, with `--embedded`, on PGlite; `-- algorithms` how much GRPO and PPO play
- * until they succeed.
+ * `-- queue` leases of jobs and `-- market` purchases, on PostgreSQL or, with `--embedded`, on PGlite; `-- algorithms` how
+ * much GRPO and PPO play until they succeed, `-- dqn` the speed of DQN alone.
  */
 async function measure(folder: string): Promise<Figure[]> {
   const embedded = process.argv.includes('--embedded')
@@ -41,7 +42,14 @@ async function measure(folder: string): Promise<Figure[]> {
   if (process.argv.includes('queue')) return queueBenchmark({ embedded, say })
   if (process.argv.includes('market')) return marketBenchmark({ embedded, say })
   if (process.argv.includes('algorithms')) return algorithmsBenchmark(folder, say)
-  return [...(await rollouts()), await learner(), await wholeTraining(folder), await secondsTo475(folder)]
+  if (process.argv.includes('dqn')) return [await dqnBenchmark(folder, say)]
+  return [
+    ...(await rollouts()),
+    await learner(),
+    await wholeTraining(folder),
+    await dqnBenchmark(folder, say),
+    await secondsTo475(folder),
+  ]
 }
 
 /** Environments in the sandbox against the same code called directly, and whole rollouts, on one core. */

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type {
   A2cSettings,
   AgentGymError,
+  DqnSettings,
   GrpoSettings,
   PpoSettings,
   ProgressEvent,
@@ -62,7 +63,9 @@ export type TrainedRun = {
   progress: ProgressEvent[]
 }
 
-type Settings = Partial<Record<keyof PpoSettings | keyof GrpoSettings | keyof A2cSettings, string | number | boolean>>
+type Settings = Partial<
+  Record<keyof PpoSettings | keyof GrpoSettings | keyof A2cSettings | keyof DqnSettings, string | number | boolean>
+>
 
 /** Trains through the public API; small evaluations unless the settings say otherwise. */
 export async function trained(

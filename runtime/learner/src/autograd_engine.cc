@@ -60,10 +60,14 @@ class AutogradEngine final : public Engine {
     for (int64_t first = 0; first < count; first += kForwardRows) {
       const int64_t rows = std::min(kForwardRows, count - first);
       const Tensor raw = Wrap(observations + first * policy_.observation_size, {rows, policy_.observation_size}).to(options_);
-      const Tensor critic = Run(policy_.critic, raw, weights_).reshape({rows});
-      Wrap(values + first, {rows}).copy_(critic);
-      if (distribution == nullptr) continue;
+      const bool q = policy_.head != Head::kActorCritic;
+      if (values != nullptr && !q) {
+        Wrap(values + first, {rows}).copy_(Run(policy_.critic, raw, weights_).reshape({rows}));
+      }
+      if (distribution == nullptr && !q) continue;
       const Tensor actor = Distribution(Run(policy_.actor, raw, weights_));
+      if (values != nullptr && q) Wrap(values + first, {rows}).copy_(actor.amax(1));
+      if (distribution == nullptr) continue;
       Wrap(distribution + first * policy_.distribution_size, {rows, policy_.distribution_size}).copy_(actor);
     }
   }
@@ -107,6 +111,9 @@ class AutogradEngine final : public Engine {
 
     const Tensor raw = pick(observations_);
     const Tensor distribution = Distribution(Run(policy_.actor, raw, weights));
+    if (policy_.head != Head::kActorCritic) {
+      return ComputeQGradient(distribution, pick(actions_).to(at::kLong), pick(returns_), weights);
+    }
     const Tensor masks = masks_.defined() ? pick(masks_) : Tensor();
     const ActionScore score = ScoreActions(distribution, pick(actions_), masks, weights);
 
@@ -169,6 +176,17 @@ class AutogradEngine final : public Engine {
 
  private:
   static constexpr int64_t kForwardRows = 8192;
+
+  /// CleanRL's dqn.py with the Huber loss of Mnih et al. and Stable-Baselines3.
+  MinibatchLoss ComputeQGradient(const Tensor& q, const Tensor& actions, const Tensor& targets, const Tensor& weights) {
+    const Tensor values = q.gather(1, actions).squeeze(1);
+    const Tensor loss = at::smooth_l1_loss(values, targets);
+    gradient_ = torch::autograd::grad({loss}, {weights})[0].narrow(0, 0, policy_.trainable_size);
+    MinibatchLoss means;
+    means.value_loss = loss.item<double>();
+    means.value = values.mean().item<double>();
+    return means;
+  }
 
   /// Half the squared error of the value, clipped to a range around the old one where there is a range.
   static Tensor ValueLoss(const Tensor& new_values, const Tensor& returns, const Tensor& old_values,
@@ -251,6 +269,11 @@ class AutogradEngine final : public Engine {
   /// Network outputs to distribution rows: logits and means that are squashed later as they are, other means mapped into
   /// the environment's units.
   Tensor Distribution(const Tensor& output) const {
+    if (policy_.head == Head::kQ) return output;
+    if (policy_.head == Head::kDuelingQ) {
+      const Tensor advantages = output.narrow(1, 0, policy_.distribution_size);
+      return output.narrow(1, policy_.distribution_size, 1) + advantages - advantages.mean(1, true);
+    }
     std::vector<Tensor> parts;
     for (const ActionLeaf& leaf : policy_.action) {
       int64_t columns = leaf.size;

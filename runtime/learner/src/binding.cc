@@ -106,6 +106,9 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
                         InstanceMethod<&NativeLearner::SetReference>("setReference"),
                         InstanceMethod<&NativeLearner::Forward>("forward"),
                         InstanceMethod<&NativeLearner::Update>("update"),
+                        InstanceMethod<&NativeLearner::Remember>("remember"),
+                        InstanceMethod<&NativeLearner::Remembered>("remembered"),
+                        InstanceMethod<&NativeLearner::Targets>("targets"),
                         InstanceMethod<&NativeLearner::Advantages>("advantages"),
                         InstanceMethod<&NativeLearner::Gradient>("gradient"),
                         InstanceMethod<&NativeLearner::State>("state"),
@@ -183,6 +186,39 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
     });
   }
 
+  /// (rollout, { capacity, normalizeObservation })
+  void Remember(const Napi::CallbackInfo& info) {
+    Guard(info.Env(), [&] {
+      PolicyLearner& learner = Idle();
+      const auto rollout = ReadRollout(info[0].As<Napi::Array>(), learner.policy());
+      Require(!rollout.empty(), "a rollout has no segment");
+      const auto options = info[1].As<Napi::Object>();
+      learner.Remember(rollout, options.Get("capacity").As<Napi::Number>().Int64Value(),
+                       options.Get("normalizeObservation").As<Napi::Boolean>());
+    });
+  }
+
+  /// { steps, bytes }
+  Napi::Value Remembered(const Napi::CallbackInfo& info) {
+    return Guard(info.Env(), [&]() -> Napi::Value {
+      const ReplayBuffer* replay = Idle().replay();
+      Napi::Object result = Napi::Object::New(info.Env());
+      result.Set("steps", static_cast<double>(replay == nullptr ? 0 : replay->size()));
+      result.Set("bytes", static_cast<double>(replay == nullptr ? 0 : replay->bytes()));
+      return result;
+    });
+  }
+
+  Napi::Value Targets(const Napi::CallbackInfo& info) {
+    return Guard(info.Env(), [&]() -> Napi::Value {
+      PolicyLearner& learner = Idle();
+      const agentgym::Update update = ReadUpdate(info[0].As<Napi::Object>());
+      Require(std::holds_alternative<DqnUpdate>(update), "only DQN has targets");
+      const std::vector<float> targets = learner.Targets(std::get<DqnUpdate>(update));
+      return WriteFloats(info.Env(), targets.data(), targets.size());
+    });
+  }
+
   Napi::Value Advantages(const Napi::CallbackInfo& info) {
     return Guard(info.Env(), [&]() -> Napi::Value {
       PolicyLearner& learner = Idle();
@@ -211,7 +247,7 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
 
   Napi::Value State(const Napi::CallbackInfo& info) {
     return Guard(info.Env(), [&]() -> Napi::Value {
-      const std::vector<uint8_t> bytes = SerializeState(Idle().state());
+      const std::vector<uint8_t> bytes = Idle().SaveState(info[0].As<Napi::Boolean>());
       Napi::Uint8Array array = Napi::Uint8Array::New(info.Env(), bytes.size());
       std::copy(bytes.begin(), bytes.end(), array.Data());
       return array;

@@ -217,8 +217,11 @@ Policy ReadPolicy(const Napi::Object& spec, const Napi::Object& layout) {
   ReadActionLeaves(ReadArray(spec, "action"), policy);
   ReadParameters(layout, policy);
   const size_t hidden = ReadArray(spec, "hidden").Length();
-  policy.actor = FindNetwork(policy, "actor", observation, hidden);
-  policy.critic = FindNetwork(policy, "critic", observation, hidden);
+  const Napi::Value head = spec.Get("head");
+  if (head.IsString()) policy.head = ReadString(spec, "head") == "q" ? Head::kQ : Head::kDuelingQ;
+  const bool q = policy.head != Head::kActorCritic;
+  policy.actor = FindNetwork(policy, q ? "q" : "actor", observation, hidden);
+  if (!q) policy.critic = FindNetwork(policy, "critic", observation, hidden);
   for (const Parameter& parameter : policy.parameters) {
     if (parameter.name == "log_std") policy.log_std = parameter.offset;
     if (parameter.name == "normalizer.mean") policy.normalizer_mean = parameter.offset;
@@ -226,8 +229,10 @@ Policy ReadPolicy(const Napi::Object& spec, const Napi::Object& layout) {
     if (parameter.name == "value.scale") policy.value_scale = parameter.offset;
   }
   Require(policy.actor.layers[0].in == policy.feature_size, "feature size");
-  Require(policy.actor.layers.back().out == policy.distribution_size, "distribution size");
-  Require(policy.value_scale >= policy.trainable_size, "value.scale");
+  const int64_t outputs = policy.distribution_size + (policy.head == Head::kDuelingQ ? 1 : 0);
+  Require(policy.actor.layers.back().out == outputs, "distribution size");
+  Require(!q || policy.action_size == 1, "a Q-network chooses one action");
+  Require(q || policy.value_scale >= policy.trainable_size, "value.scale");
   return policy;
 }
 
@@ -289,7 +294,6 @@ std::vector<Segment> ReadRollout(const Napi::Array& rollout, const Policy& polic
     }
     segments.push_back(segment);
   }
-  Require(!segments.empty(), "a rollout has no segment");
   return segments;
 }
 
@@ -335,11 +339,29 @@ GrpoUpdate ReadGrpo(const Napi::Object& object) {
   return update;
 }
 
+DqnUpdate ReadDqn(const Napi::Object& object) {
+  DqnUpdate update{};
+  update.gamma = ReadNumber(object, "gamma");
+  update.n_step = ReadInteger(object, "nStep");
+  update.double_q = ReadBoolean(object, "doubleQ");
+  update.gradient_steps = ReadInteger(object, "gradientSteps");
+  update.minibatch_size = ReadInteger(object, "minibatchSize");
+  update.target_interval = ReadInteger(object, "targetInterval");
+  update.tau = ReadNumber(object, "tau");
+  update.learning_rate = ReadNumber(object, "learningRate");
+  update.max_gradient_norm = ReadNumber(object, "maxGradientNorm");
+  update.seed = static_cast<uint32_t>(ReadInteger(object, "seed"));
+  Require(update.n_step > 0 && update.gradient_steps > 0 && update.minibatch_size > 0 && update.target_interval > 0,
+          "nStep, gradientSteps, minibatchSize and targetInterval must be positive");
+  return update;
+}
+
 }  // namespace
 
 Update ReadUpdate(const Napi::Object& object) {
   const std::string algorithm = ReadString(object, "algorithm");
   if (algorithm == "grpo") return ReadGrpo(object);
+  if (algorithm == "dqn") return ReadDqn(object);
   Require(algorithm == "ppo", "algorithm");
   return ReadPpo(object);
 }
@@ -386,6 +408,7 @@ Napi::Object WriteMetrics(Napi::Env env, const UpdateMetrics& metrics) {
   object.Set("explainedVariance", NumberOrNull(env, metrics.explained_variance));
   object.Set("klToReference", NumberOrNull(env, metrics.kl_to_reference));
   object.Set("zeroVarianceGroups", NumberOrNull(env, metrics.zero_variance_groups));
+  object.Set("valueMean", NumberOrNull(env, metrics.value_mean));
   object.Set("gradientNorm", NumberOrNull(env, metrics.gradient_norm));
   object.Set("epochsRun", static_cast<double>(metrics.epochs_run));
   object.Set("minibatchesRun", static_cast<double>(metrics.minibatches_run));

@@ -77,6 +77,7 @@ void AddPatches(const Convolution& shape, int64_t in_stride, const float* patche
 }  // namespace
 
 ConvolutionPass::ConvolutionPass(const Policy& policy, const Network& network) : pixel_size_(policy.pixel_size) {
+  if (network.layers.empty()) return;
   size_t tensors = 0;
   for (const ObservationLeaf& leaf : policy.observation) {
     if (leaf.image_index < 0) continue;

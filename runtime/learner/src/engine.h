@@ -28,6 +28,7 @@ struct MinibatchLoss {
   double approximate_kl = 0;
   double clip_fraction = 0;
   double kl_to_reference = 0;
+  double value = 0;  // DQN: of the actions that were taken
 };
 
 enum class Optimizer { kAdam, kRmsprop };
@@ -58,7 +59,8 @@ class Engine {
   virtual void Upload() = 0;
   virtual void Download() = 0;
 
-  /// Of raw observation rows: distribution rows (may be null: values only) and the critic's outputs, unscaled.
+  /// Of raw observation rows: distribution rows (may be null: values only) and the critic's outputs, unscaled (may be
+  /// null). A Q-network's distribution is the values of the actions, and its value their maximum.
   virtual void Forward(const float* observations, int64_t count, float* distribution, float* values) = 0;
 
   /// The samples that ComputeGradient's rows point into; `batch` must outlive its use.
@@ -67,7 +69,8 @@ class Engine {
   /// Log-probabilities of the batch's actions under the weights as they are, one a sample.
   virtual void Score(float* log_probabilities) = 0;
 
-  /// Gradient of the clipped loss over some rows of the batch; it stays in the engine until the next call.
+  /// Gradient of the loss over some rows of the batch; it stays in the engine until the next call. The clipped surrogate,
+  /// or a Q-network's Huber loss against `returns`.
   virtual MinibatchLoss ComputeGradient(const int32_t* rows, int64_t count, const LossSettings& settings) = 0;
   virtual double GradientNorm() = 0;
   virtual void ReadGradient(float* gradient) = 0;

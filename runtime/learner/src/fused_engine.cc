@@ -4,6 +4,7 @@
 
 #include "action_scorer.h"
 #include "convolution_pass.h"
+#include "dqn.h"
 #include "engine.h"
 #include "matrix_kernels.h"
 #include "network_pass.h"
@@ -52,6 +53,7 @@ class FusedEngine final : public Engine {
         encoder_(policy, state.weights),
         actor_(policy, policy.actor),
         critic_(policy, policy.critic),
+        has_critic_(!policy.critic.layers.empty()),
         actor_images_(policy, policy.actor),
         critic_images_(policy, policy.critic),
         gradient_(policy.trainable_size, 0.0f) {
@@ -79,6 +81,11 @@ class FusedEngine final : public Engine {
         for (int64_t i = 0; i < rows; ++i) {
           WriteDistribution(output + i * actor_.output_stride(), distribution + (first + i) * policy_.distribution_size);
         }
+      }
+      if (values == nullptr) return;
+      if (!has_critic_) {
+        WriteLargest(actor_.Forward(EncodeActor(memory, rows, row), rows, memory.actor), rows, values + first);
+        return;
       }
       const float* output = critic_.Forward(EncodeCritic(memory, rows, row), rows, memory.critic);
       for (int64_t i = 0; i < rows; ++i) values[first + i] = output[i * critic_.output_stride()];
@@ -167,7 +174,7 @@ class FusedEngine final : public Engine {
   void Pack() {
     if (packed_) return;
     actor_.Pack(state_.weights.data());
-    critic_.Pack(state_.weights.data());
+    if (has_critic_) critic_.Pack(state_.weights.data());
     actor_images_.Pack(state_.weights.data());
     critic_images_.Pack(state_.weights.data());
     encoder_.Prepare();
@@ -212,7 +219,17 @@ class FusedEngine final : public Engine {
     images.Forward(memory.pixels.data(), rows, memory.images, features, stride);
   }
 
+  /// The largest action value of each row.
+  void WriteLargest(const float* output, int64_t rows, float* values) const {
+    std::vector<float> q(policy_.distribution_size);
+    for (int64_t i = 0; i < rows; ++i) {
+      WriteQ(policy_, output + i * actor_.output_stride(), q.data());
+      values[i] = *std::max_element(q.begin(), q.end());
+    }
+  }
+
   void WriteDistribution(const float* output, float* distribution) const {
+    if (policy_.head != Head::kActorCritic) return WriteQ(policy_, output, distribution);
     std::copy_n(output, policy_.distribution_size, distribution);
     for (const ActionLeaf& leaf : policy_.action) {
       if (!leaf.gaussian || !leaf.squash.empty()) continue;
@@ -231,9 +248,13 @@ class FusedEngine final : public Engine {
     EncodeShared(memory, rows, row);
     const float* features = EncodeActor(memory, rows, row);
     const float* output = actor_.Forward(features, rows, memory.actor);
-    AddActorLoss(policy_, minibatch, {first, rows, output, actor_.output_stride(), memory.actor.gradient.data()},
-                 policy_.log_std < 0 ? nullptr : &state_.weights[policy_.log_std], memory.scorer,
-                 gradient + log_std_start_, loss);
+    const TileOutput actor{first, rows, output, actor_.output_stride(), memory.actor.gradient.data()};
+    if (policy_.head == Head::kActorCritic) {
+      AddActorLoss(policy_, minibatch, actor, policy_.log_std < 0 ? nullptr : &state_.weights[policy_.log_std],
+                   memory.scorer, gradient + log_std_start_, loss);
+    } else {
+      AddQLoss(policy_, minibatch, actor, loss);
+    }
     const float* feature_gradient = actor_.Backward(features, rows, memory.actor, gradient);
     KeepTextGradient(feature_gradient, actor_.feature_stride(), first, rows, 0);
     actor_images_.Backward(memory.pixels.data(), rows, memory.images, feature_gradient, actor_.feature_stride(),
@@ -280,7 +301,7 @@ class FusedEngine final : public Engine {
       SumArrays(&chunk_gradients_[first], chunks, chunk_size_, count, &sum_[first]);
     });
     actor_.Unpack(sum_.data(), gradient_.data());
-    critic_.Unpack(&sum_[critic_start_], gradient_.data());
+    if (has_critic_) critic_.Unpack(&sum_[critic_start_], gradient_.data());
     actor_images_.Unpack(sum_.data() + actor_images_start_, gradient_.data());
     critic_images_.Unpack(sum_.data() + critic_images_start_, gradient_.data());
     if (policy_.log_std >= 0) std::copy_n(&sum_[log_std_start_], policy_.gaussian_size, &gradient_[policy_.log_std]);
@@ -288,7 +309,7 @@ class FusedEngine final : public Engine {
 
   /// Sample by sample, in order: tables of its own for each chunk would cost more than all the rest.
   void ScatterText(const Minibatch& minibatch) {
-    pool_.Run(2, [&](int64_t which, int) {
+    pool_.Run(has_critic_ ? 2 : 1, [&](int64_t which, int) {
       const Network& network = which == 0 ? policy_.actor : policy_.critic;
       const int64_t width = policy_.text_leaves * policy_.embedding;
       encoder_.ClearTextGradient(network, gradient_.data());
@@ -306,6 +327,7 @@ class FusedEngine final : public Engine {
   ObservationEncoder encoder_;
   NetworkPass actor_;
   NetworkPass critic_;
+  bool has_critic_;
   ConvolutionPass actor_images_;
   ConvolutionPass critic_images_;
   bool packed_ = false;

@@ -29,6 +29,7 @@ NetworkPass::NetworkPass(const Policy& policy, const Network& network)
 
 TileMemory NetworkPass::MakeMemory() const {
   TileMemory memory;
+  if (layers_.empty()) return memory;
   int64_t widest = 0;
   for (const PackedLayer& layer : layers_) {
     memory.results.emplace_back(kTileRows * layer.out_padded, 0.0f);

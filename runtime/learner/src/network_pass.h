@@ -22,6 +22,7 @@ struct TileMemory {
 /// minibatch: as they are for the backward pass, transposed for the forward pass, so that both read whole registers.
 class NetworkPass {
  public:
+  /// A network without layers has neither memory nor gradient, and passes nothing.
   NetworkPass(const Policy& policy, const Network& network);
 
   /// Elements of this network's gradient in the layout of the kernels.

@@ -70,6 +70,10 @@ struct Network {
   std::vector<std::vector<ConvolutionWeights>> images;  // one list a leaf with convolutions
 };
 
+/// What the networks are: an actor with a critic, or one network whose outputs are the values of the actions. Dueling
+/// has one output more, the value of the state.
+enum class Head { kActorCritic, kQ, kDuelingQ };
+
 enum class Initializer { kOrthogonal, kZeros, kOnes, kNormal };
 
 struct Parameter {
@@ -85,8 +89,9 @@ struct Policy {
   std::vector<ObservationLeaf> observation;
   std::vector<ActionLeaf> action;
   std::vector<Parameter> parameters;
-  Network actor;
-  Network critic;
+  Head head = Head::kActorCritic;
+  Network actor;   // of a Q-network the only one
+  Network critic;  // without layers where there is none
   bool relu = false;
   bool normalize_observation = false;
   int64_t embedding = 0;

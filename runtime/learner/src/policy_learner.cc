@@ -37,20 +37,72 @@ void PolicyLearner::SetWeights(const float* weights) {
 }
 
 void PolicyLearner::SetState(const uint8_t* bytes, int64_t size) {
-  DeserializeState(bytes, size, state_);
+  Reader reader(bytes, size);
+  DeserializeState(reader, state_);
+  if (policy_.head != Head::kActorCritic) {
+    const auto target = reader.GetAll<float>(policy_.total_size);
+    target_ = MakeSecondPolicy(target.data());
+    replay_ = reader.AtEnd() ? nullptr : ReplayBuffer::Deserialize(reader, policy_);
+  }
+  reader.End();
   engine_->Upload();
 }
 
-void PolicyLearner::SetReference(const float* weights) {
-  auto reference = std::make_unique<Reference>(policy_);
-  std::copy_n(weights, reference->state.weights.size(), reference->state.weights.begin());
-  reference->engine = MakeEngine(reference->state, path_, cuda_);
-  reference_ = std::move(reference);
+std::vector<uint8_t> PolicyLearner::SaveState(bool with_replay) const {
+  Writer writer;
+  SerializeState(state_, writer);
+  if (policy_.head != Head::kActorCritic) {
+    writer.PutAll(target_ == nullptr ? state_.weights : target_->state.weights);
+    if (with_replay && replay_ != nullptr) replay_->Serialize(writer);
+  }
+  return std::move(writer.bytes);
+}
+
+void PolicyLearner::SetReference(const float* weights) { reference_ = MakeSecondPolicy(weights); }
+
+std::unique_ptr<SecondPolicy> PolicyLearner::MakeSecondPolicy(const float* weights) const {
+  auto policy = std::make_unique<SecondPolicy>(policy_);
+  std::copy_n(weights, policy->state.weights.size(), policy->state.weights.begin());
+  policy->engine = MakeEngine(policy->state, path_, cuda_);
+  return policy;
+}
+
+/// Begins as the network itself.
+SecondPolicy& PolicyLearner::Target() {
+  if (target_ == nullptr) target_ = MakeSecondPolicy(state_.weights.data());
+  return *target_;
+}
+
+void PolicyLearner::Remember(const std::vector<Segment>& rollout, int64_t capacity, bool normalize_observation) {
+  ValidateRollout(policy_, rollout);
+  if (replay_ == nullptr) {
+    const bool masked = policy_.mask_size > 0 && rollout[0].masks != nullptr;
+    replay_ = std::make_unique<ReplayBuffer>(policy_, RolloutEnvironments(rollout), capacity, masked);
+  }
+  replay_->Add(rollout);
+  if (!normalize_observation) return;
+  for (const Segment& segment : rollout) {
+    state_.MergeObservations(policy_, segment.observations, segment.steps * segment.environments);
+  }
+  std::copy(state_.weights.begin() + policy_.trainable_size, state_.weights.end(),
+            Target().state.weights.begin() + policy_.trainable_size);
+  target_->engine->Upload();
+  engine_->Upload();
+}
+
+std::vector<float> PolicyLearner::Targets(const DqnUpdate& update) {
+  Require(replay_ != nullptr, "the replay buffer is empty");
+  std::vector<uint32_t> all(replay_->size());
+  std::iota(all.begin(), all.end(), 0);
+  Transitions transitions;
+  replay_->Gather(all.data(), replay_->size(), update.n_step, update.gamma, transitions);
+  return DqnTargets(policy_, transitions, update.double_q, *engine_, *Target().engine);
 }
 
 void PolicyLearner::Forward(const float* observations, int64_t count, float* distribution, float* values) {
   ValidateObservations(policy_, observations, count);
   engine_->Forward(observations, count, distribution, values);
+  if (policy_.value_scale < 0) return;  // values of actions are in the reward's units as they are
   const float scale = state_.weights[policy_.value_scale];
   for (int64_t i = 0; i < count; ++i) values[i] *= scale;
 }
@@ -58,6 +110,11 @@ void PolicyLearner::Forward(const float* observations, int64_t count, float* dis
 UpdateMetrics PolicyLearner::RunUpdate(const std::vector<Segment>& rollout, const Update& update) {
   const TrainingState backup = state_;
   try {
+    if (const auto* dqn = std::get_if<DqnUpdate>(&update)) {
+      Require(replay_ != nullptr, "the replay buffer is empty");
+      return RunDqnUpdate(policy_, *dqn, *replay_, *engine_, state_, Target());
+    }
+    Require(!rollout.empty(), "a rollout has no segment");
     if (const auto* ppo = std::get_if<PpoUpdate>(&update)) {
       return RunPpoUpdate(policy_, rollout, *ppo, *engine_, state_, batch_);
     }
@@ -70,6 +127,7 @@ UpdateMetrics PolicyLearner::RunUpdate(const std::vector<Segment>& rollout, cons
 }
 
 const Batch& PolicyLearner::Advantages(const std::vector<Segment>& rollout, const Update& update) {
+  Require(!rollout.empty(), "a rollout has no segment");
   if (const auto* grpo = std::get_if<GrpoUpdate>(&update)) {
     PrepareGrpoBatch(policy_, rollout, *grpo, batch_);
     return batch_;

@@ -5,6 +5,7 @@
 #include <variant>
 #include <vector>
 
+#include "dqn.h"
 #include "engine.h"
 #include "grpo.h"
 #include "policy.h"
@@ -16,7 +17,7 @@ namespace agentgym {
 
 enum class EnginePath { kAutograd, kFused, kFloat64 };
 
-using Update = std::variant<PpoUpdate, GrpoUpdate>;
+using Update = std::variant<PpoUpdate, GrpoUpdate, DqnUpdate>;
 
 /// A policy that learns: its weights and statistics, the engine that computes with them, and the algorithms' updates.
 class PolicyLearner {
@@ -34,7 +35,19 @@ class PolicyLearner {
   /// Values are in the reward's own units.
   void Forward(const float* observations, int64_t count, float* distribution, float* values);
 
-  /// One whole update; the state is unchanged if it throws.
+  /// Appends a rollout to the replay buffer, which holds `capacity` steps, and its observations to the statistics.
+  /// Environments and capacity are those of the first call.
+  void Remember(const std::vector<Segment>& rollout, int64_t capacity, bool normalize_observation);
+
+  const ReplayBuffer* replay() const { return replay_.get(); }
+
+  /// Of all steps of the replay buffer, oldest first: what an update would move their values to.
+  std::vector<float> Targets(const DqnUpdate& update);
+
+  /// Everything but the weights, as bytes: optimizer, statistics, target network and, unless left out, the replay buffer.
+  std::vector<uint8_t> SaveState(bool with_replay) const;
+
+  /// One whole update; the state is unchanged if it throws. Off-policy updates learn from the replay buffer, not from `rollout`.
   UpdateMetrics RunUpdate(const std::vector<Segment>& rollout, const Update& update);
 
   /// Values, advantages and returns that an update would learn from; PPO's in units of the normalised return.
@@ -44,14 +57,9 @@ class PolicyLearner {
   void Gradient(const Batch& batch, const LossSettings& settings, EnginePath path, float* gradient);
 
  private:
-  /// A second policy of the same kind, which is never moved.
-  struct Reference {
-    Reference(const Policy& policy) : state(policy) {}
-    TrainingState state;
-    std::unique_ptr<Engine> engine;
-  };
-
   void Restore(const TrainingState& backup);
+  std::unique_ptr<SecondPolicy> MakeSecondPolicy(const float* weights) const;
+  SecondPolicy& Target();
   std::unique_ptr<Engine> MakeEngine(TrainingState& state, EnginePath path, bool cuda) const;
 
   Policy policy_;
@@ -60,7 +68,9 @@ class PolicyLearner {
   bool cuda_;
   EnginePath path_;
   std::unique_ptr<Engine> engine_;
-  std::unique_ptr<Reference> reference_;
+  std::unique_ptr<SecondPolicy> reference_;
+  std::unique_ptr<SecondPolicy> target_;
+  std::unique_ptr<ReplayBuffer> replay_;
   Batch batch_;
 };
 

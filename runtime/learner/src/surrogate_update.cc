@@ -6,55 +6,19 @@
 #include <string>
 
 #include "learner_failure.h"
+#include "split_mix.h"
 
 namespace agentgym {
 
 namespace {
-
-/// SplitMix64 (Steele, Lea and Flood, 2014): one 64-bit word of state, so a seed is the whole history.
-class SplitMix64 {
- public:
-  explicit SplitMix64(uint64_t seed) : state_(seed) {}
-
-  uint64_t Next() {
-    uint64_t z = (state_ += 0x9e3779b97f4a7c15ULL);
-    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
-    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
-    return z ^ (z >> 31);
-  }
-
-  /// Uniform in [0, bound), without bias (Lemire, 2019).
-  uint32_t Below(uint32_t bound) {
-    uint64_t product = (Next() >> 32) * bound;
-    if (static_cast<uint32_t>(product) < bound) {
-      const uint32_t threshold = -bound % bound;
-      while (static_cast<uint32_t>(product) < threshold) product = (Next() >> 32) * bound;
-    }
-    return static_cast<uint32_t>(product >> 32);
-  }
-
- private:
-  uint64_t state_;
-};
 
 /// Fisher-Yates.
 void Shuffle(std::vector<int32_t>& rows, SplitMix64& random) {
   for (uint32_t i = static_cast<uint32_t>(rows.size()); i > 1; --i) std::swap(rows[i - 1], rows[random.Below(i)]);
 }
 
-[[noreturn]] void FailDiverged(const char* what, int64_t epoch, int64_t minibatch) {
-  throw LearnerFailure("training_diverged",
-                       std::string(what) + " stopped being finite in epoch " + std::to_string(epoch + 1) +
-                           ", minibatch " + std::to_string(minibatch + 1) + " of an update",
-                       {{"epoch", epoch + 1}, {"minibatch", minibatch + 1}});
-}
-
 bool IsFinite(const MinibatchLoss& loss) {
   return std::isfinite(loss.policy_loss + loss.value_loss + loss.entropy + loss.approximate_kl + loss.kl_to_reference);
-}
-
-bool AllFinite(const std::vector<float>& values) {
-  return std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
 }
 
 /// Sums over the minibatches that were seen.
@@ -87,6 +51,17 @@ void TakeMeans(const Sums& sums, const LossSettings& settings, UpdateMetrics& me
 }
 
 }  // namespace
+
+void FailDiverged(const char* what, int64_t epoch, int64_t minibatch) {
+  throw LearnerFailure("training_diverged",
+                       std::string(what) + " stopped being finite in epoch " + std::to_string(epoch + 1) +
+                           ", minibatch " + std::to_string(minibatch + 1) + " of an update",
+                       {{"epoch", epoch + 1}, {"minibatch", minibatch + 1}});
+}
+
+bool AllFinite(const std::vector<float>& values) {
+  return std::all_of(values.begin(), values.end(), [](float value) { return std::isfinite(value); });
+}
 
 UpdateMetrics RunSurrogateUpdate(Engine& engine, TrainingState& state, const Batch& batch,
                                  const OptimizerSettings& optimizer, const LossSettings& settings) {
@@ -210,9 +185,11 @@ MinibatchLoss MeanLoss(const std::vector<LossSums>& chunks, int64_t count) {
     sum.kl += chunk.kl;
     sum.clipped += chunk.clipped;
     sum.reference += chunk.reference;
+    sum.value_mean += chunk.value_mean;
   }
   const auto n = static_cast<double>(count);
-  return {sum.policy / n, sum.value / n, sum.entropy / n, sum.kl / n, sum.clipped / n, sum.reference / n};
+  return {sum.policy / n, sum.value / n, sum.entropy / n, sum.kl / n, sum.clipped / n, sum.reference / n,
+          sum.value_mean / n};
 }
 
 }  // namespace agentgym

@@ -24,12 +24,13 @@ struct OptimizerSettings {
 
 /// Means over the minibatches of an update; absent where nothing can be said.
 struct UpdateMetrics {
-  double policy_loss = 0;
+  std::optional<double> policy_loss;
   std::optional<double> value_loss;
-  double entropy = 0;
-  double approximate_kl = 0;
-  double clip_fraction = 0;
+  std::optional<double> entropy;
+  std::optional<double> approximate_kl;
+  std::optional<double> clip_fraction;
   std::optional<double> kl_to_reference;
+  std::optional<double> value_mean;  // DQN: of the actions that were taken
   double gradient_norm = 0;
   std::optional<double> explained_variance;
   std::optional<double> zero_variance_groups;  // share of the groups
@@ -42,6 +43,10 @@ struct UpdateMetrics {
 /// Fails with training_diverged where loss, gradient or weights stop being finite; the caller then restores `state`.
 UpdateMetrics RunSurrogateUpdate(Engine& engine, TrainingState& state, const Batch& batch,
                                  const OptimizerSettings& optimizer, const LossSettings& loss);
+
+[[noreturn]] void FailDiverged(const char* what, int64_t epoch, int64_t minibatch);
+
+bool AllFinite(const std::vector<float>& values);
 
 /// What follows is the loss as the fused engine computes it, tile by tile. The autograd engine has its own.
 
@@ -68,7 +73,7 @@ struct TileOutput {
 
 /// Sums over the samples of one chunk.
 struct LossSums {
-  double policy = 0, value = 0, entropy = 0, kl = 0, clipped = 0, reference = 0;
+  double policy = 0, value = 0, entropy = 0, kl = 0, clipped = 0, reference = 0, value_mean = 0;
 };
 
 /// Clipped surrogate, entropy bonus and, where the settings say so, the divergence from the reference policy: Schulman's

@@ -1,10 +1,6 @@
 #include "training_state.h"
 
-#include <cmath>
-#include <cstring>
-#include <string>
-
-#include "learner_failure.h"
+#include <algorithm>
 
 namespace agentgym {
 
@@ -50,69 +46,6 @@ namespace {
 
 constexpr uint64_t kMagic = 0x3130534c4d594741ULL;  // "AGYMLS01"
 
-class Writer {
- public:
-  template <typename Value>
-  void Put(const Value& value) {
-    const auto* raw = reinterpret_cast<const uint8_t*>(&value);
-    bytes.insert(bytes.end(), raw, raw + sizeof(Value));
-  }
-
-  template <typename Value>
-  void PutAll(const std::vector<Value>& values) {
-    Put<uint64_t>(values.size());
-    const auto* raw = reinterpret_cast<const uint8_t*>(values.data());
-    bytes.insert(bytes.end(), raw, raw + values.size() * sizeof(Value));
-  }
-
-  std::vector<uint8_t> bytes;
-};
-
-class Reader {
- public:
-  Reader(const uint8_t* bytes, int64_t size) : at_(bytes), left_(static_cast<uint64_t>(size)) {}
-
-  template <typename Value>
-  Value Get() {
-    Value value;
-    Take(&value, sizeof(Value));
-    return value;
-  }
-
-  /// `expected` is the length that the policy asks for; -1 takes any.
-  template <typename Value>
-  std::vector<Value> GetAll(int64_t expected) {
-    const uint64_t length = Get<uint64_t>();
-    if (expected >= 0 && length != static_cast<uint64_t>(expected)) Fail("it belongs to another policy");
-    if (length > left_ / sizeof(Value)) Fail("it is cut short");
-    std::vector<Value> values(length);
-    Take(values.data(), length * sizeof(Value));
-    for (const Value value : values) {
-      if (!std::isfinite(value)) Fail("it holds a number that is not finite");
-    }
-    return values;
-  }
-
-  void End() const {
-    if (left_ != 0) Fail("it is too long");
-  }
-
-  [[noreturn]] static void Fail(const std::string& why) {
-    throw LearnerFailure("checkpoint_invalid", "the learner's saved state cannot be used: " + why);
-  }
-
- private:
-  void Take(void* target, uint64_t size) {
-    if (size > left_) Fail("it is cut short");
-    if (size > 0) std::memcpy(target, at_, size);
-    at_ += size;
-    left_ -= size;
-  }
-
-  const uint8_t* at_;
-  uint64_t left_;
-};
-
 void Put(Writer& writer, const RunningStatistics& statistics) {
   writer.Put(statistics.count);
   writer.PutAll(statistics.mean);
@@ -130,8 +63,7 @@ RunningStatistics Get(Reader& reader, int64_t columns) {
 
 }  // namespace
 
-std::vector<uint8_t> SerializeState(const TrainingState& state) {
-  Writer writer;
+void SerializeState(const TrainingState& state, Writer& writer) {
   writer.Put(kMagic);
   writer.Put(state.optimizer_steps);
   writer.PutAll(state.first_moment);
@@ -139,11 +71,9 @@ std::vector<uint8_t> SerializeState(const TrainingState& state) {
   Put(writer, state.observations);
   Put(writer, state.returns);
   writer.PutAll(state.running_returns);
-  return std::move(writer.bytes);
 }
 
-void DeserializeState(const uint8_t* bytes, int64_t size, TrainingState& state) {
-  Reader reader(bytes, size);
+void DeserializeState(Reader& reader, TrainingState& state) {
   if (reader.Get<uint64_t>() != kMagic) Reader::Fail("it is of another kind");
   const int64_t steps = reader.Get<int64_t>();
   if (steps < 0) Reader::Fail("it counts less than nothing");
@@ -153,7 +83,6 @@ void DeserializeState(const uint8_t* bytes, int64_t size, TrainingState& state) 
   auto observations = Get(reader, static_cast<int64_t>(state.observations.mean.size()));
   auto returns = Get(reader, 1);
   auto running = reader.GetAll<float>(-1);
-  reader.End();
   state.optimizer_steps = steps;
   // Copied, not moved: an engine holds the addresses of the moments.
   std::copy(first.begin(), first.end(), state.first_moment.begin());

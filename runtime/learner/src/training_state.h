@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "byte_stream.h"
 #include "policy.h"
 
 namespace agentgym {
@@ -45,11 +46,11 @@ struct TrainingState {
   std::vector<float> running_returns;  // discounted return of each environment's episode under way
 };
 
-/// Little-endian bytes of everything but the weights.
-std::vector<uint8_t> SerializeState(const TrainingState& state);
+/// Everything but the weights.
+void SerializeState(const TrainingState& state, Writer& writer);
 
 /// Replaces everything but the weights. Fails with checkpoint_invalid where the bytes do not fit the policy; `state` is
 /// then unchanged.
-void DeserializeState(const uint8_t* bytes, int64_t size, TrainingState& state);
+void DeserializeState(Reader& reader, TrainingState& state);
 
 }  // namespace agentgym

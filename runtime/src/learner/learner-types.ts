@@ -64,7 +64,24 @@ export type GrpoUpdate = CommonUpdate & {
   klCoefficient: number
 }
 
-export type Update = PpoUpdate | GrpoUpdate
+/** From the replay buffer, see `remember`. */
+export type DqnUpdate = {
+  algorithm: 'dqn'
+  gamma: number
+  nStep: number
+  doubleQ: boolean
+  gradientSteps: number
+  minibatchSize: number
+  /** Gradient steps, counted over the whole run, between updates of the target network. */
+  targetInterval: number
+  tau: number
+  learningRate: number
+  maxGradientNorm: number
+  /** Unsigned 32-bit; the steps of this update are drawn from it alone. */
+  seed: number
+}
+
+export type Update = PpoUpdate | GrpoUpdate | DqnUpdate
 
 /** Means over the update's minibatches; NaN never leaves the learner: what cannot be computed is null. */
 export type UpdateMetrics = {
@@ -78,6 +95,8 @@ export type UpdateMetrics = {
   klToReference: number | null
   /** Share of the groups whose returns are all equal, 0 to 1. */
   zeroVarianceGroups: number | null
+  /** Mean value of the actions that were taken. */
+  valueMean: number | null
   gradientNorm: number | null
   epochsRun: number
   minibatchesRun: number
@@ -112,9 +131,19 @@ export interface Learner {
   /**
    * Advantages, then `epochs` passes of minibatch updates, then new statistics for the normalisers. PPO's advantages are
    * GAE's; GRPO's are an episode's return against those of its group. Runs off the main thread.
+   * DQN learns from the replay buffer, and takes an empty rollout.
    * Fails with `training_diverged` where weights or losses stop being finite; weights are then those before the update.
    */
   update(rollout: RolloutSegment[], update: Update): Promise<UpdateMetrics>
+  /**
+   * Appends a rollout to the replay buffer, and its observations to the normalizer's statistics. The first call makes the
+   * buffer, with room for `capacity` environment steps. A rollout goes on where the one before ended.
+   */
+  remember(rollout: RolloutSegment[], options: { capacity: number; normalizeObservation: boolean }): void
+  /** Environment steps in the replay buffer, and the bytes that they add to `state`. */
+  remembered(): { steps: number; bytes: number }
+  /** What an update moves the value of each step in the replay buffer to, oldest first, environment by environment. */
+  targets(update: DqnUpdate): Float32Array
   /**
    * What `update` would use for a rollout: values, advantages and returns. PPO: [T × N] a segment, in order. GRPO: the
    * samples of each environment's episode one after another, returns being the episode's, values 0.
@@ -127,8 +156,8 @@ export interface Learner {
   gradient(minibatch: Minibatch, update: Update, path: GradientPath): Float32Array
   /** Whether the fused path covers this policy. */
   readonly fused: boolean
-  /** Everything besides the weights that a resumed run needs: the optimizer's moments and step, counts of the statistics. */
-  state(): Uint8Array
+  /** Everything besides the weights that a resumed run needs: the optimizer's moments and step, counts of the statistics, the target network and, unless left out, the replay buffer. */
+  state(options?: { replay: boolean }): Uint8Array
   setState(state: Uint8Array): void
   dispose(): void
 }

@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { AgentGymError, type ErrorCode, errorCatalog, type PolicySpec } from '@agentgym/contract'
 import { type ParameterLayout, parameterLayout } from '../policy/parameter-layout.ts'
 import type {
+  DqnUpdate,
   GradientPath,
   Learner,
   LearnerOptions,
@@ -77,8 +78,20 @@ class AddonLearner implements Learner {
     return translated(() => this.#native.gradient(minibatch, update, path))
   }
 
-  state(): Uint8Array {
-    return translated(() => this.#native.state())
+  remember(rollout: RolloutSegment[], options: { capacity: number; normalizeObservation: boolean }): void {
+    translated(() => this.#native.remember(rollout, options))
+  }
+
+  remembered(): { steps: number; bytes: number } {
+    return translated(() => this.#native.remembered())
+  }
+
+  targets(update: DqnUpdate): Float32Array {
+    return translated(() => this.#native.targets(update))
+  }
+
+  state({ replay }: { replay: boolean } = { replay: true }): Uint8Array {
+    return translated(() => this.#native.state(replay))
   }
 
   setState(state: Uint8Array): void {
@@ -110,7 +123,10 @@ interface NativeLearner {
     update: Update,
   ): { values: Float32Array; advantages: Float32Array; returns: Float32Array }
   gradient(minibatch: Minibatch, update: Update, path: GradientPath): Float32Array
-  state(): Uint8Array
+  remember(rollout: RolloutSegment[], options: { capacity: number; normalizeObservation: boolean }): void
+  remembered(): { steps: number; bytes: number }
+  targets(update: DqnUpdate): Float32Array
+  state(withReplay: boolean): Uint8Array
   setState(state: Uint8Array): void
   dispose(): void
 }

@@ -54,6 +54,18 @@ export function leafColumns(leaf: ActionLeaf): number {
   return leaf.kind === 'box' ? leaf.size : leaf.counts.reduce((a, b) => a + b, 0)
 }
 
+export type NetworkName = 'actor' | 'critic' | 'q'
+
+/** The networks of a policy, each with the gain of its last layer. A dueling one has the value of the state as its last output. */
+export function networksOf(spec: PolicySpec): { name: NetworkName; outputs: number; gain: number }[] {
+  const size = distributionSize(spec)
+  if (spec.head !== undefined) return [{ name: 'q', outputs: spec.head === 'q' ? size : size + 1, gain: 0.01 }]
+  return [
+    { name: 'actor', outputs: size, gain: 0.01 },
+    { name: 'critic', outputs: 1, gain: 1 },
+  ]
+}
+
 /** Elements of `log_std`. */
 export function gaussianSize(spec: PolicySpec): number {
   return spec.action.reduce((sum, leaf) => sum + (leaf.kind === 'box' ? leaf.size : 0), 0)
@@ -79,10 +91,7 @@ export function parameterLayout(spec: PolicySpec): ParameterLayout {
     parameters.push({ name, shape, offset, size, trainable, init })
     offset += size
   }
-  for (const [network, out, gain] of [
-    ['actor', distributionSize(spec), 0.01],
-    ['critic', 1, 1],
-  ] as const) {
+  for (const { name: network, outputs: out, gain } of networksOf(spec)) {
     for (const leaf of spec.observation) {
       if (leaf.kind === 'text') add(`${network}.embedding.${leaf.name}`, [leaf.counts[0], spec.embedding], 'normal')
     }
@@ -110,7 +119,7 @@ export function parameterLayout(spec: PolicySpec): ParameterLayout {
     add('normalizer.variance', [normalized], 'ones', false)
   }
   // The critic works in units of the normalised return; value = scale * critic output is in the reward's own units.
-  add('value.scale', [1], 'ones', false)
+  if (spec.head === undefined) add('value.scale', [1], 'ones', false)
   return { parameters, convolutions, trainableSize, totalSize: offset }
 }
 

@@ -1,18 +1,18 @@
 import type { PolicySpec } from '@agentgym/contract'
 import { actionOutputNames } from '@agentgym/contract/model'
 import { type ConvolutionLayer, convolutionLayers } from './convolution.ts'
+import { type GraphWeight, graphWeights } from './graph-weights.ts'
 import { encodeModel, FLOAT, INT64, type OnnxGraph, type OnnxNode, type OnnxTensor } from './onnx-model.ts'
 import {
   convolutionName,
   distributionSize,
   joinedParts,
   leafColumns,
-  leafFeatures,
   leafParts,
+  type NetworkName,
   NORMALIZER_CLIP,
-  NORMALIZER_EPSILON,
+  networksOf,
   type ObservationPart,
-  type Parameter,
   parameterLayout,
 } from './parameter-layout.ts'
 import { SQUASH_LIMIT, type SquashKind } from './squash.ts'
@@ -28,7 +28,7 @@ export const ROLLOUT_VALUE = 'value'
  */
 export function rolloutModel(spec: PolicySpec, values: boolean): { bytes: Uint8Array; weights: GraphWeight[] } {
   const parts = joinedParts(spec)
-  const weights = graphWeights(spec, parts, values ? ['actor', 'critic'] : ['actor'])
+  const weights = graphWeights(spec, parts, values || spec.head !== undefined)
   const row = spec.observation.reduce((sum, leaf) => sum + leaf.size, 0)
   const graph = new GraphBuilder('rollout')
   graph.input(ROLLOUT_INPUT, ['batch', row])
@@ -38,10 +38,10 @@ export function rolloutModel(spec: PolicySpec, values: boolean): { bytes: Uint8A
       ? ROLLOUT_INPUT
       : graph.slice(ROLLOUT_INPUT, part.offset, part.size, `/observation/${part.name}.columns`),
   )
-  policy.network('actor', parts, ROLLOUT_DISTRIBUTION)
+  policy.network(networksOf(spec)[0].name, parts, ROLLOUT_DISTRIBUTION)
   graph.output(ROLLOUT_DISTRIBUTION, ['batch', distributionSize(spec)])
   if (values) {
-    graph.squeeze(policy.network('critic', parts), ROLLOUT_VALUE)
+    policy.value(parts, ROLLOUT_DISTRIBUTION, ROLLOUT_VALUE)
     graph.output(ROLLOUT_VALUE, ['batch'])
   }
   return { bytes: encodeModel(graph.build()), weights }
@@ -56,7 +56,7 @@ export function rolloutModel(spec: PolicySpec, values: boolean): { bytes: Uint8A
 export function exportModel(spec: PolicySpec, flat: Float32Array): Uint8Array {
   const parts = leafParts(spec)
   const graph = new GraphBuilder('policy')
-  for (const weight of graphWeights(spec, parts, ['actor', 'critic'])) {
+  for (const weight of graphWeights(spec, parts, true)) {
     weight.fill(flat)
     graph.floats(weight.name, weight.dims, weight.data)
   }
@@ -65,7 +65,7 @@ export function exportModel(spec: PolicySpec, flat: Float32Array): Uint8Array {
   // A single leaf that needs nothing more is the last layer's output itself.
   const single = spec.action.length === 1 && spec.action[0].squash === undefined
   const distribution = single ? Object.values(actionOutputNames(spec.action[0]))[0] : '/distribution'
-  policy.network('actor', parts, distribution)
+  policy.network(networksOf(spec)[0].name, parts, distribution)
   const deviations = logDeviations(spec, flat)
   for (const leaf of spec.action) {
     const size = leafColumns(leaf)
@@ -85,7 +85,7 @@ export function exportModel(spec: PolicySpec, flat: Float32Array): Uint8Array {
       graph.output(names.logStd, ['batch', size])
     }
   }
-  graph.squeeze(policy.network('critic', parts), 'value')
+  policy.value(parts, distribution, 'value')
   graph.output('value', ['batch'])
   return encodeModel(graph.build())
 }
@@ -148,7 +148,7 @@ class PolicyGraph {
   }
 
   /** Adds a whole network; gives the name of its last layer's output, [batch, out]. */
-  network(network: Network, parts: ObservationPart[], output = `/${network}.out`): string {
+  network(network: NetworkName, parts: ObservationPart[], output = `/${network}.out`): string {
     const { hidden, activation } = this.#spec
     const graph = this.#graph
     const features = parts.map((part) => this.#features(network, part))
@@ -160,12 +160,18 @@ class PolicyGraph {
     return this.#linear(x, `/${network}.out`, output)
   }
 
+  /** The critic's output, or the largest of the action values in `distribution`. */
+  value(parts: ObservationPart[], distribution: string, output: string): void {
+    if (this.#spec.head === undefined) this.#graph.squeeze(this.network('critic', parts), output)
+    else this.#graph.node('ReduceMax', [distribution], output, { axes: [1], keepdims: 0 })
+  }
+
   #linear(x: string, layer: string, output: string): string {
     return this.#graph.node('Gemm', [x, `${layer}.weight`, `${layer}.bias`], output)
   }
 
   /** What one part feeds into a network. Numbers and categories are the same for actor and critic, so computed once. */
-  #features(network: Network, part: ObservationPart): string {
+  #features(network: NetworkName, part: ObservationPart): string {
     if (part.kind === 'text') return this.#pooledEmbedding(network, part)
     const convolutions = convolutionLayers(this.#spec, part)
     if (convolutions.length > 0) return this.#image(network, part, convolutions)
@@ -174,7 +180,7 @@ class PolicyGraph {
   }
 
   /** Convolutions over a part's (standardised) pixels, flattened filter by filter. */
-  #image(network: Network, part: ObservationPart, layers: ConvolutionLayer[]): string {
+  #image(network: NetworkName, part: ObservationPart, layers: ConvolutionLayer[]): string {
     const graph = this.#graph
     const pixels = `/observation/${part.name}.pixels`
     if (!this.#shared.has(part.name)) {
@@ -232,7 +238,7 @@ class PolicyGraph {
   }
 
   /** Mean of the embeddings of the tokens that are not padding; zeros for an empty text. */
-  #pooledEmbedding(network: Network, part: ObservationPart): string {
+  #pooledEmbedding(network: NetworkName, part: ObservationPart): string {
     const graph = this.#graph
     const name = `/${network}/text/${part.name}`
     const ids = this.#columns(part)
@@ -314,155 +320,4 @@ class GraphBuilder {
       outputs: this.#outputs,
     }
   }
-}
-
-type Network = 'actor' | 'critic'
-
-/** One tensor of weights as the graph wants it; `fill` makes it anew from the flat weight buffer. */
-type GraphWeight = { name: string; dims: number[]; data: Float32Array; fill(flat: Float32Array): void }
-
-/**
- * The weights that the graph's nodes take, by name. They differ from the flat buffer where that saves work at every
- * step: matrices are [in, out], so that Gemm need not transpose; the affine maps of the outputs (a box's centre and
- * scale, the value's scale) are folded into the last layer; row 0 of an embedding, the padding, is zero; the
- * normalizer's variance is the reciprocal of its deviation.
- */
-function graphWeights(spec: PolicySpec, parts: ObservationPart[], networks: Network[]): GraphWeight[] {
-  const parameters = new Map(parameterLayout(spec).parameters.map((parameter) => [parameter.name, parameter]))
-  const find = (name: string): Parameter => {
-    const parameter = parameters.get(name)
-    if (parameter === undefined) throw new RangeError(`no parameter ${name}`)
-    return parameter
-  }
-  const weights: GraphWeight[] = []
-  if (spec.normalizeObservation) {
-    for (const part of parts) if (part.kind === 'box') weights.push(...normalizerWeights(part, find))
-  }
-  for (const network of networks) {
-    for (const part of parts)
-      if (part.kind === 'text') weights.push(embedding(find(`${network}.embedding.${part.name}`)))
-    for (const part of parts) {
-      convolutionLayers(spec, part).forEach((_, layer) => {
-        const name = convolutionName(network, part, layer)
-        weights.push(vector(find(`${name}.weight`)), vector(find(`${name}.bias`)))
-      })
-    }
-    let order = featureOrder(spec, parts)
-    for (let layer = 0; layer < spec.hidden.length; layer++) {
-      weights.push(matrix(find(`${network}.${layer}.weight`), order), vector(find(`${network}.${layer}.bias`)))
-      order = null
-    }
-    const map = network === 'actor' ? actionMap(spec) : valueMap(find('value.scale'))
-    weights.push(...lastLayer(find(`${network}.out.weight`), find(`${network}.out.bias`), map, order))
-  }
-  return weights
-}
-
-/** output = center + scale * x, for every column of a network's last layer. */
-type OutputMap = (flat: Float32Array, column: number) => { center: number; scale: number }
-
-function actionMap(spec: PolicySpec): OutputMap {
-  const columns = spec.action.flatMap((leaf) =>
-    leaf.kind === 'box' && leaf.squash === undefined
-      ? leaf.center.map((center, i) => ({ center, scale: leaf.scale[i] }))
-      : Array.from({ length: leafColumns(leaf) }, () => ({ center: 0, scale: 1 })),
-  )
-  return (_flat, column) => columns[column]
-}
-
-function valueMap(scale: Parameter): OutputMap {
-  return (flat) => ({ center: 0, scale: flat[scale.offset] })
-}
-
-function vector(parameter: Parameter): GraphWeight {
-  const data = new Float32Array(parameter.size)
-  const fill = (flat: Float32Array) => data.set(flat.subarray(parameter.offset, parameter.offset + parameter.size))
-  return { name: `/${parameter.name}`, dims: parameter.shape, data, fill }
-}
-
-/**
- * Columns of the flat buffer's first dense layers in the order of the graph's features: the graph flattens an image filter
- * by filter, the buffer has it position by position. Null where both are one.
- */
-function featureOrder(spec: PolicySpec, parts: ObservationPart[]): Int32Array | null {
-  const order: number[] = []
-  for (const part of parts) {
-    const first = order.length
-    const columns = leafFeatures(spec, part)
-    const last = convolutionLayers(spec, part).at(-1)?.to
-    const filters = last?.channels ?? 1
-    const positions = last === undefined ? columns : last.height * last.width
-    for (let i = 0; i < columns; i++) order.push(first + (i % positions) * filters + Math.floor(i / positions))
-  }
-  return order.every((column, i) => column === i) ? null : Int32Array.from(order)
-}
-
-/** [out, in] of the flat buffer as [in, out]; row i of it is the buffer's column `order[i]`. */
-function matrix(parameter: Parameter, order: Int32Array | null = null): GraphWeight {
-  const [out, width] = parameter.shape
-  const data = new Float32Array(parameter.size)
-  const fill = (flat: Float32Array) => {
-    for (let column = 0; column < width; column++) {
-      const from = parameter.offset + (order === null ? column : order[column])
-      for (let row = 0; row < out; row++) data[column * out + row] = flat[from + row * width]
-    }
-  }
-  return { name: `/${parameter.name}`, dims: [width, out], data, fill }
-}
-
-function lastLayer(weight: Parameter, bias: Parameter, map: OutputMap, order: Int32Array | null): GraphWeight[] {
-  const plainWeight = matrix(weight, order)
-  const plainBias = vector(bias)
-  const out = bias.size
-  return [
-    {
-      ...plainWeight,
-      fill: (flat) => {
-        plainWeight.fill(flat)
-        for (let i = 0; i < plainWeight.data.length; i++) plainWeight.data[i] *= map(flat, i % out).scale
-      },
-    },
-    {
-      ...plainBias,
-      fill: (flat) => {
-        plainBias.fill(flat)
-        for (let i = 0; i < out; i++) {
-          const { center, scale } = map(flat, i)
-          plainBias.data[i] = center + scale * plainBias.data[i]
-        }
-      },
-    },
-  ]
-}
-
-function embedding(parameter: Parameter): GraphWeight {
-  const table = vector(parameter)
-  const fill = (flat: Float32Array) => {
-    table.fill(flat)
-    table.data.fill(0, 0, parameter.shape[1])
-  }
-  return { ...table, fill }
-}
-
-function normalizerWeights(part: ObservationPart, find: (name: string) => Parameter): GraphWeight[] {
-  const mean = new Float32Array(part.size)
-  const reciprocal = new Float32Array(part.size)
-  const means = find('normalizer.mean').offset + part.statisticsOffset
-  const variances = find('normalizer.variance').offset + part.statisticsOffset
-  return [
-    {
-      name: `/normalizer.mean.${part.name}`,
-      dims: [part.size],
-      data: mean,
-      fill: (flat) => mean.set(flat.subarray(means, means + part.size)),
-    },
-    {
-      name: `/normalizer.reciprocal_deviation.${part.name}`,
-      dims: [part.size],
-      data: reciprocal,
-      fill: (flat) => {
-        for (let i = 0; i < part.size; i++) reciprocal[i] = 1 / Math.sqrt(flat[variances + i] + NORMALIZER_EPSILON)
-      },
-    },
-  ]
 }

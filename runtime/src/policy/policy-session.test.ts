@@ -3,7 +3,7 @@ import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { describe, expect, test } from 'vitest'
 import { exportModel, logDeviations, rolloutModel } from './policy-graph.ts'
 import { createPolicySession, loadModelSession, type RolloutSession } from './policy-session.ts'
-import { policyCases, randomObservations, randomWeights, testRandom } from './testing/policy-cases.ts'
+import { policyCases, randomObservations, randomWeights, testRandom, valueCases } from './testing/policy-cases.ts'
 import { exportedDistribution, referenceForward } from './testing/reference-forward.ts'
 
 const SEED = 20261128
@@ -18,7 +18,7 @@ function expectClose(actual: Float32Array, expected: ArrayLike<number>, toleranc
   }
 }
 
-describe.each(policyCases())('$name', ({ spec }) => {
+describe.each([...policyCases(), ...valueCases()])('$name', ({ spec }) => {
   const random = testRandom(SEED)
   const weights = randomWeights(spec, random)
   const observations = randomObservations(spec, BATCH, random)
@@ -125,7 +125,7 @@ describe('a rollout session', () => {
 })
 
 describe('an exported model', () => {
-  test.each(policyCases())('has the documented inputs and outputs: $name', async ({ spec }) => {
+  test.each([...policyCases(), ...valueCases()])('has the documented inputs and outputs: $name', async ({ spec }) => {
     const random = testRandom(SEED)
     const session = await InferenceSession.create(exportModel(spec, randomWeights(spec, random)))
     const inputs = session.inputMetadata.map((input) =>

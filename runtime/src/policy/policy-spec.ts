@@ -8,7 +8,7 @@ import { squashLeaf } from './squash.ts'
 
 export type NetworkSettings = Pick<
   PolicySpec,
-  'hidden' | 'activation' | 'embedding' | 'normalizeObservation' | 'convolution'
+  'hidden' | 'activation' | 'embedding' | 'normalizeObservation' | 'convolution' | 'head'
 > & {
   /** Absent: `clipped`, as agents of older versions have it. */
   boxActions?: 'squashed' | 'clipped'
@@ -35,6 +35,7 @@ export function buildPolicySpec(
     embedding: network.embedding,
     normalizeObservation: network.normalizeObservation,
     ...(convolution !== undefined && observation.some(isImage) ? { convolution } : {}),
+    ...(network.head === undefined ? {} : { head: network.head }),
   }
 }
 

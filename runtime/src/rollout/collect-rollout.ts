@@ -3,6 +3,7 @@ import { AgentGymError, type PolicySpec } from '@agentgym/contract'
 import { MAX_METRICS, TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
 import type { RolloutSegment } from '../learner/learner-types.ts'
 import { type SampledActions, type SamplingRequest, sampleActions } from '../policy/action-sampling.ts'
+import { exploreActions } from '../policy/epsilon-greedy.ts'
 import type { RolloutSession } from '../policy/policy-session.ts'
 import type { ScenarioDescription, VectorEnvironment } from '../sandbox/vector-environment.ts'
 import { EpisodeColumns, EpisodeRecorder } from './episodes.ts'
@@ -38,6 +39,7 @@ export class RolloutCollector {
   /** Made when first used: an episode's time limit may lie far beyond what episodes take. */
   readonly #steps: Step[] = []
   readonly #request: SamplingRequest
+  #epsilon: number | null = null
 
   constructor(parts: CollectorParts) {
     const { environment, session, seed, firstEnvironment } = parts
@@ -55,10 +57,11 @@ export class RolloutCollector {
 
   /**
    * Fills the segment, from where the environments stand; the session has its weights. `startStep` is the run's step
-   * number of the first vector step: with the seed it names all the random numbers of this rollout. Gives the episodes
-   * that ended. Faults of the scenario throw.
+   * number of the first vector step: with the seed it names all the random numbers of this rollout. `epsilon` is as in
+   * `RolloutPool.collect`. Gives the episodes that ended. Faults of the scenario throw.
    */
-  collect(startStep: number): EpisodeColumns {
+  collect(startStep: number, epsilon: number | null = null): EpisodeColumns {
+    this.#epsilon = epsilon
     const { environment, segment } = this.#parts
     const { buffers } = environment
     const episodes = new EpisodeColumns()
@@ -111,7 +114,8 @@ export class RolloutCollector {
     session.run(step.observations)
     this.#request.masks = step.masks
     this.#request.key.step = number
-    sampleActions(this.#request, step.sampled)
+    if (this.#epsilon === null) sampleActions(this.#request, step.sampled)
+    else exploreActions(this.#request, this.#epsilon, step.sampled)
     environment.step()
     step.next.set(buffers.observations)
     step.rewards.set(buffers.rewards)

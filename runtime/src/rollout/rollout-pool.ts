@@ -105,10 +105,11 @@ export class RolloutPool {
   /**
    * Plays one rollout with these weights. `startStep` is the run's step number of its first step; rollouts of one run
    * must not overlap in them. The segments are the same memory every time. Faults of the scenario reject with an
-   * AgentGymError that names it, the environment and the step.
+   * AgentGymError that names it, the environment and the step. `epsilon`: actions are the best ones by their values, and
+   * with this probability random ones; null: they are sampled from the policy's distribution.
    */
-  collect(weights: Float32Array, startStep: number): Promise<Rollout> {
-    return this.#collect(weights, { type: 'collect', startStep })
+  collect(weights: Float32Array, startStep: number, epsilon: number | null = null): Promise<Rollout> {
+    return this.#collect(weights, { type: 'collect', startStep, epsilon })
   }
 
   /**

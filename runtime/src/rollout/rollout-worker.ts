@@ -26,7 +26,7 @@ class RolloutWorker {
       case 'collect': {
         const { session, collector, weights } = this.#ready()
         session.setWeights(weights)
-        return { type: 'collected', episodes: collector.collect(request.startStep).pack() }
+        return { type: 'collected', episodes: collector.collect(request.startStep, request.epsilon).pack() }
       }
       case 'collectEpisodes': {
         const { session, collector, weights } = this.#ready()

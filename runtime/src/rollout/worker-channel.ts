@@ -94,7 +94,7 @@ export type WorkerConfiguration = {
 export type WorkerRequest =
   | ({ type: 'open' } & WorkerOpen)
   | ({ type: 'configure' } & WorkerConfiguration)
-  | { type: 'collect'; startStep: number }
+  | { type: 'collect'; startStep: number; epsilon: number | null }
   | { type: 'collectEpisodes'; episode: number }
   | { type: 'snapshot' }
   | { type: 'restore'; snapshots: EnvironmentSnapshot[] }

@@ -10,6 +10,8 @@ export type Iteration = {
   episodes: EpisodeResult[]
   metrics: UpdateMetrics
   learningRate: number
+  /** Probability of a random action, of algorithms that have one. */
+  explorationRate?: number
   collectSeconds: number
   updateSeconds: number
 }
@@ -27,6 +29,22 @@ export interface Algorithm {
 
 /** Sees what was played, while it is still in the segments. `iteration` counts from 1. */
 export type RolloutObserver = (segments: RolloutSegment[], iteration: number) => void
+
+/** Of an iteration that only played. */
+export const nothingLearned: UpdateMetrics = {
+  policyLoss: null,
+  valueLoss: null,
+  entropy: null,
+  approximateKl: null,
+  clipFraction: null,
+  explainedVariance: null,
+  klToReference: null,
+  zeroVarianceGroups: null,
+  valueMean: null,
+  gradientNorm: null,
+  epochsRun: 0,
+  minibatchesRun: 0,
+}
 
 /** Runs `work` and gives its result with the seconds that it took. */
 export async function timed<Result>(work: Promise<Result>): Promise<{ result: Result; seconds: number }> {

@@ -24,8 +24,13 @@ export type Checkpoint = {
   /** The weights that a KL penalty holds the policy to; null where there is none. */
   reference: Float32Array | null
   learnerState: Uint8Array
+  /** What was too large to be kept; a resumed run fills it anew. Absent: nothing. */
+  dropped?: ['replay_buffer']
   episodes: EpisodeSnapshot[]
 }
+
+/** A larger replay buffer is left out. Servers accept checkpoints of 512 MiB. */
+export const MAX_REPLAY_BYTES = 128 * 2 ** 20
 
 type TensorHeader = { dtype: 'F32' | 'U8' | 'I32'; shape: number[]; data_offsets: [number, number] }
 

@@ -109,6 +109,7 @@ function modelCard(agent: AgentManifest, scenario: ScenarioPackage, seconds: num
       ' as float32 and gives ' +
       outputs(agent) +
       ` and \`value\` [batch], ${valueMeaning(agent)}. Observation normalisation is part of the graph.`,
+    ...(agent.policy.head === undefined ? [] : ['', valuesAsLogits]),
     '',
     '## How it was made',
     '',
@@ -147,8 +148,13 @@ function evaluationRows({ evaluation }: AgentManifest): string[] {
 
 /** GRPO learns without a critic: the network is there, as it was drawn. */
 function valueMeaning(agent: AgentManifest): string {
+  if (agent.policy.head !== undefined) return 'their maximum over all actions, in units of the reward'
   return agent.algorithm === 'grpo' ? 'which was not trained' : 'in units of the reward'
 }
+
+/** Of a Q-network. */
+const valuesAsLogits =
+  'The logits are the values of the actions (Q-values, in units of the reward), and the agent takes the largest. They are no log-probabilities: probabilities computed from them (a softmax, as hosted calls show) rank the actions, and say nothing about how often the agent takes each.'
 
 function outputs(agent: AgentManifest): string {
   const leaves = agent.policy.action

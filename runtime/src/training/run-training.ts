@@ -10,6 +10,7 @@ import type { JobLimits } from '../sandbox/limits.ts'
 import type { ScenarioCode } from '../sandbox/scenario-code.ts'
 import { superviseJob, threadEnvironment } from '../sandbox/supervisor.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
+import type { Checkpoint } from './checkpoint.ts'
 import { resolveAutomatic } from './settings.ts'
 import type { RunPlace, TrainingResult } from './training-loop.ts'
 
@@ -30,7 +31,7 @@ export type RunTrainingOptions = {
   /** Handlers are called one at a time and waited for. What one throws ends the run with that error. */
   onProgress(event: ProgressEvent): void | Promise<void>
   onEvaluation?(evaluation: Evaluation, place: RunPlace): void | Promise<void>
-  onCheckpoint(bytes: Uint8Array, place: RunPlace): void | Promise<void>
+  onCheckpoint(bytes: Uint8Array, place: RunPlace & Pick<Checkpoint, 'dropped'>): void | Promise<void>
   onTrajectory?(trajectory: Trajectory): void | Promise<void>
   /** Ends the run after the iteration under way, with a checkpoint; the outcome is then null. */
   stop?: AbortSignal
@@ -98,7 +99,7 @@ export type TrainingJob = {
 export type TrainingMessage =
   | { type: 'progress'; event: ProgressEvent }
   | { type: 'evaluation'; evaluation: Evaluation; place: RunPlace }
-  | { type: 'checkpoint'; bytes: Uint8Array; place: RunPlace }
+  | { type: 'checkpoint'; bytes: Uint8Array; place: RunPlace & Pick<Checkpoint, 'dropped'> }
   | { type: 'trajectory'; trajectory: Trajectory }
 
 /** A trained agent, and how it was trained. Null: stopped in order, after a checkpoint. */

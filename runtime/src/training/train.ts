@@ -74,9 +74,9 @@ async function runTrainer(
     stop: signal,
     onProgress: onEvent,
     onEvaluation: (evaluation, { steps }) => onEvent({ event: 'evaluation', steps, evaluation }),
-    onCheckpoint: async (bytes, { steps }) => {
+    onCheckpoint: async (bytes, { steps, dropped }) => {
       await writeAtomically(path, bytes)
-      onEvent({ event: 'checkpoint', steps, path })
+      onEvent({ event: 'checkpoint', steps, path, ...(dropped === undefined ? {} : { dropped }) })
     },
   }).catch((error: unknown) => {
     throw withCheckpoint(error, path)

@@ -30,7 +30,11 @@ function simulate(succeeds: (purpose: EvaluationPurpose, steps: number) => boole
   const run: Partial<TrainingRun> = {
     plan: { algorithm: name, settings } as TrainingRun['plan'],
     algorithm,
-    learner: { weights: () => Float32Array.of(steps), state: () => new Uint8Array(0) } as Learner,
+    learner: {
+      weights: () => Float32Array.of(steps),
+      remembered: () => ({ steps: 0, bytes: 0 }),
+      state: () => new Uint8Array(0),
+    } as Learner,
     reference: null,
     resume: null,
     evaluate: async (weights, purpose) => {

@@ -2,7 +2,7 @@ import type { Evaluation, ProgressEvent, TrainingPlan } from '@agentgym/contract
 import { isBetter } from '../evaluation/summarize.ts'
 import type { Learner } from '../learner/learner-types.ts'
 import type { Algorithm, Iteration } from './algorithm.ts'
-import type { Checkpoint } from './checkpoint.ts'
+import { type Checkpoint, MAX_REPLAY_BYTES } from './checkpoint.ts'
 import { appendToCurve, type CurvePoint, EpisodeStatistics, type RunClock, startClock } from './run-statistics.ts'
 
 /** Where a run stands: iterations done, and the environment steps that they took. */
@@ -111,13 +111,15 @@ async function checkpointOf(run: TrainingRun, state: RunState): Promise<Checkpoi
   const { scenarioHash, seed, plan, learner, algorithm, reference } = run
   const { iteration, steps, statistics, clock, curve, best } = state
   const episodes = await algorithm.snapshot()
+  const replay = learner.remembered().bytes <= MAX_REPLAY_BYTES
   return {
     ...{ scenarioHash, seed, plan, iteration, steps, curve, best, episodes, reference },
     seconds: clock.seconds(),
     episodesTotal: statistics.total,
     recent: statistics.recent,
     weights: learner.weights(),
-    learnerState: learner.state(),
+    learnerState: learner.state({ replay }),
+    ...(replay ? {} : { dropped: ['replay_buffer'] }),
   }
 }
 
@@ -203,6 +205,8 @@ function progressEvent(now: {
       explained_variance: metrics.explainedVariance,
       kl_to_reference: metrics.klToReference,
       zero_variance_groups: metrics.zeroVarianceGroups,
+      ...(metrics.valueMean === null ? {} : { value_mean: metrics.valueMean }),
+      ...(done.explorationRate === undefined ? {} : { exploration_rate: done.explorationRate }),
       gradient_norm: metrics.gradientNorm,
       learning_rate: done.learningRate,
     },

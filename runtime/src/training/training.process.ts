@@ -4,13 +4,14 @@ import { createLearner, loadAddon } from '../learner/learner.ts'
 import type { Learner } from '../learner/learner-types.ts'
 import { parameterLayout } from '../policy/parameter-layout.ts'
 import { exportModel } from '../policy/policy-graph.ts'
-import { buildPolicySpec, networkOf } from '../policy/policy-spec.ts'
 import { RolloutPool } from '../rollout/rollout-pool.ts'
 import { type JobChannel, serveJob } from '../sandbox/job-process.ts'
 import { a2c } from './a2c.ts'
 import type { Algorithm, RolloutObserver } from './algorithm.ts'
 import { assertContinues, type Checkpoint, decodeCheckpoint, encodeCheckpoint, settingsOf } from './checkpoint.ts'
+import { dqn } from './dqn.ts'
 import { grpo } from './grpo.ts'
+import { policyOfPlan } from './policy-of-plan.ts'
 import { planRollouts, ppo } from './ppo.ts'
 import type { TrainingJob, TrainingMessage, TrainingOutcome } from './run-training.ts'
 import { environmentsOf } from './settings.ts'
@@ -38,7 +39,7 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
   const groupSize = plan.algorithm === 'grpo' ? plan.settings.group_size : undefined
   const environments = environmentsOf(plan)
   const description = await pool.open({ scenario, environments, groupSize, seed, limits: channel.limits })
-  const policy = buildPolicySpec(description, networkOf(resume === null ? settings : settingsOf(resume.plan)))
+  const policy = policyOfPlan(plan, description, resume === null ? plan.settings : settingsOf(resume.plan))
   const learner = createLearner(policy, {
     seed,
     device: settings.execution_provider,
@@ -103,6 +104,8 @@ function algorithmOf(
       return grpo({ settings: plan.settings, seed, ...parts })
     case 'a2c':
       return a2c({ settings: plan.settings, seed, ...parts })
+    case 'dqn':
+      return dqn({ settings: plan.settings, seed, ...parts })
   }
 }
 
@@ -146,6 +149,6 @@ function progress(
   }
 }
 
-function placeOf({ iteration, steps, seconds }: Checkpoint): RunPlace {
-  return { iteration, steps, seconds }
+function placeOf({ iteration, steps, seconds, dropped }: Checkpoint): RunPlace & Pick<Checkpoint, 'dropped'> {
+  return { iteration, steps, seconds, ...(dropped === undefined ? {} : { dropped }) }
 }

@@ -12,6 +12,7 @@ describe('B10: a minibatch of one sample', () => {
     { algorithm: 'ppo', environments: 1, rollout_steps: 65, minibatch_size: 64 },
     { algorithm: 'ppo', environments: 1, rollout_steps: 1, minibatch_size: 64 },
     { algorithm: 'ppo', environments: 1, rollout_steps: 1, minibatch_size: 1 },
+    { algorithm: 'dqn', environments: 1, rollout_steps: 1, minibatch_size: 1, learning_starts: 1, buffer_size: 1 },
     { algorithm: 'a2c', environments: 1, rollout_steps: 1, normalize_advantage: true },
   ] as const)('gives finite weights: %o', async ({ algorithm, ...sizes }) => {
     const scenario = await scenarioOf(`
@@ -22,7 +23,8 @@ describe('B10: a minibatch of one sample', () => {
     const run = await trained(scenario, { steps: 130, checkpoint_every: 1, ...sizes }, { algorithm })
     const { weights } = decodeCheckpoint(await readFile(run.checkpoint), 'x')
     expect(weights.every(Number.isFinite)).toBe(true)
-    expect(run.progress.at(-1)?.learner.policy_loss).toBeTypeOf('number')
+    const { policy_loss, value_loss } = run.progress.at(-1)?.learner ?? {}
+    expect(policy_loss ?? value_loss).toBeTypeOf('number')
     expect((await readFile(join(run.out, 'model.onnx'))).length).toBeGreaterThan(1000)
   })
 })

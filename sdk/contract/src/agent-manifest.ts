@@ -69,7 +69,7 @@ const convolutionSchema = z.strictObject({
   filters: positive,
 })
 
-/** Defines both the libtorch module and the ONNX graph. Actor and critic are separate networks of the same shape. */
+/** Defines both the libtorch module and the ONNX graph. Actor and critic, where there are both, are separate networks of the same shape. */
 export const policySpecSchema = z.strictObject({
   version: z.literal(1),
   observation: z.array(observationLeafSchema).min(1),
@@ -83,6 +83,12 @@ export const policySpecSchema = z.strictObject({
   normalizeObservation: z.boolean(),
   /** Absent: every box is a row of numbers, as in all older agents. */
   convolution: convolutionSchema.optional(),
+  /**
+   * Absent: an actor and a critic. `q`: one network, whose outputs are the values of the actions of the only leaf, which is
+   * discrete; `logits` of the model are these values, in the reward's own units, and `value` is their maximum. `dueling_q`:
+   * the same, of a network that adds a value of the state and advantages of the actions.
+   */
+  head: z.enum(['q', 'dueling_q']).optional(),
 })
 export type PolicySpec = z.infer<typeof policySpecSchema>
 

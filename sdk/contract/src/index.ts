@@ -321,6 +321,7 @@ export {
 export {
   type A2cSettings,
   algorithmSettings,
+  type DqnSettings,
   type GrpoSettings,
   type PpoSettings,
   ppoDefaults,

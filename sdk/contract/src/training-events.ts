@@ -38,6 +38,10 @@ export const progressEventSchema = z.strictObject({
     kl_to_reference: nullableNumber,
     /** GRPO: share of the iteration's groups whose episodes all had one return, 0 to 1. They teach nothing. */
     zero_variance_groups: nullableNumber,
+    /** DQN: mean value of the actions in the minibatches. Absent: another algorithm, or an older version. */
+    value_mean: nullableNumber.optional(),
+    /** DQN: probability of a random action. */
+    exploration_rate: nullableNumber.optional(),
     gradient_norm: nullableNumber,
     learning_rate: nullableNumber,
   }),
@@ -70,6 +74,8 @@ const checkpointEventSchema = z.strictObject({
   event: z.literal('checkpoint'),
   steps: z.int().nonnegative(),
   path: z.string(),
+  /** What was too large for it; a resumed run fills it anew. Absent: nothing. */
+  dropped: z.tuple([z.literal('replay_buffer')]).optional(),
 })
 const evaluationEventSchema = z.strictObject({
   event: z.literal('evaluation'),

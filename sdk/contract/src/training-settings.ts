@@ -141,11 +141,59 @@ const a2cSettingsSchema = z.strictObject({
 })
 export type A2cSettings = z.infer<typeof a2cSettingsSchema>
 
+/** What algorithms share that learn from a replay buffer, by Stable-Baselines3's meanings; all in environment steps. */
+const replaySettings = {
+  /** Environments stepped side by side, over all rollout workers. */
+  environments: positiveInteger.max(maxEnvironments).default(8),
+  /** Steps of each environment in one rollout. The next rollout is played while the learner learns from those before. */
+  rollout_steps: positiveInteger.max(1_000_000).default(16),
+  /** Steps that the replay buffer holds, over all environments. */
+  buffer_size: positiveInteger.max(100_000_000).default(100_000),
+  /** Steps of random actions before the first gradient step. */
+  learning_starts: z.int().min(0).default(1000),
+  /** Gradient steps are made at the rate of `gradient_steps` for every `train_frequency` environment steps. */
+  train_frequency: positiveInteger.max(1_000_000).default(4),
+  gradient_steps: positiveInteger.max(1_000_000).default(1),
+  gamma: fraction.default(0.99),
+}
+
+/**
+ * DQN's settings, for scenarios with one discrete action. Names and meanings are Stable-Baselines3's where it has them;
+ * double Q-learning, returns of n steps and dueling networks are here besides.
+ */
+const dqnSettingsSchema = z.strictObject({
+  ...commonSettings,
+  ...replaySettings,
+  activation: z.enum(['tanh', 'relu']).default('relu'),
+  minibatch_size: minibatchSize.max(65_536).default(64),
+  learning_rate: learningRate.default(1e-3),
+  max_gradient_norm: z.number().positive().default(10),
+  /** Environment steps between updates of the target network. */
+  target_update_interval: positiveInteger.default(500),
+  /** Share of the network that an update of the target network takes over; 1 copies it. */
+  tau: z.number().positive().max(1).default(1),
+  /** Steps of reward before the target network's value. */
+  n_step: positiveInteger.max(1000).default(1),
+  /** The network chooses the next action, the target network values it. */
+  double_q: z.boolean().default(true),
+  /** A value of the state and advantages of the actions. */
+  dueling: z.boolean().default(false),
+  /** Probability of a random action, falling linearly. */
+  exploration_initial: fraction.default(1),
+  exploration_final: fraction.default(0.05),
+  /** Environment steps over which it falls. */
+  exploration_steps: positiveInteger.default(10_000),
+  /** The same as a share of `steps`; a plan has it as `exploration_steps`, and null here. */
+  exploration_fraction: z.number().positive().max(1).nullable().default(null),
+})
+export type DqnSettings = z.infer<typeof dqnSettingsSchema>
+
 /** How a run trains: the algorithm, and every one of its settings. */
 export type TrainingPlan =
   | { algorithm: 'ppo'; settings: PpoSettings }
   | { algorithm: 'grpo'; settings: GrpoSettings }
   | { algorithm: 'a2c'; settings: A2cSettings }
+  | { algorithm: 'dqn'; settings: DqnSettings }
 export type TrainingAlgorithm = TrainingPlan['algorithm']
 
 /** Stable-Baselines3's names for what every algorithm knows. */
@@ -160,6 +208,14 @@ const policyGradientAliases = {
 
 const clippedAliases = { ...policyGradientAliases, batch_size: 'minibatch_size', n_epochs: 'epochs' } as const
 
+const replayAliases = {
+  ...commonAliases,
+  n_envs: 'environments',
+  num_envs: 'environments',
+  batch_size: 'minibatch_size',
+  train_freq: 'train_frequency',
+} as const
+
 const rolloutAliases = {
   n_envs: 'environments',
   num_envs: 'environments',
@@ -168,7 +224,11 @@ const rolloutAliases = {
   vf_coef: 'value_coefficient',
 } as const
 
-type SettingsSchema = typeof ppoSettingsSchema | typeof grpoSettingsSchema | typeof a2cSettingsSchema
+type SettingsSchema =
+  | typeof ppoSettingsSchema
+  | typeof grpoSettingsSchema
+  | typeof a2cSettingsSchema
+  | typeof dqnSettingsSchema
 
 /** What an algorithm may be told. Each algorithm's names are its schema's, and those that others call them by. */
 export const algorithmSettings: Record<
@@ -197,6 +257,16 @@ export const algorithmSettings: Record<
     },
   },
   a2c: { schema: a2cSettingsSchema, aliases: { ...policyGradientAliases, ...rolloutAliases } },
+  dqn: {
+    schema: dqnSettingsSchema,
+    aliases: {
+      ...replayAliases,
+      n_steps: 'n_step',
+      max_grad_norm: 'max_gradient_norm',
+      exploration_initial_eps: 'exploration_initial',
+      exploration_final_eps: 'exploration_final',
+    },
+  },
 }
 
 export const trainingAlgorithms = Object.keys(algorithmSettings) as [TrainingAlgorithm, ...TrainingAlgorithm[]]
@@ -290,13 +360,20 @@ function unknownSetting(algorithm: TrainingAlgorithm, key: string, place: string
 function validated(algorithm: TrainingAlgorithm, merged: Map<string, unknown>): TrainingPlan {
   const { schema } = algorithmSettings[algorithm]
   const parsed = schema.safeParse(Object.fromEntries(merged))
-  if (parsed.success) return { algorithm, settings: parsed.data } as TrainingPlan
+  if (parsed.success) return { algorithm, settings: withFixedExploration(parsed.data) } as TrainingPlan
   const issue = parsed.error.issues[0]
   const field = String(issue.path[0])
   const defaults = schema.parse({}) as Record<string, unknown>
   const given = merged.has(field) ? merged.get(field) : defaults[field]
   const hint = `Give a value such as the default, ${field}=${JSON.stringify(defaults[field])}.`
   throw invalid(field, `setting ${field} is ${quote(given)}: ${issue.message}`, hint)
+}
+
+/** A share of the run becomes a number of steps: a run that is extended later must not explore again. */
+function withFixedExploration(settings: TrainingPlan['settings']): TrainingPlan['settings'] {
+  if (!('exploration_fraction' in settings) || settings.exploration_fraction === null) return settings
+  const exploration_steps = Math.max(1, Math.round(settings.exploration_fraction * settings.steps))
+  return { ...settings, exploration_steps, exploration_fraction: null }
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

@@ -2,7 +2,7 @@ import type { PolicySpec } from '@agentgym/contract'
 import { distributionSize, parameterLayout } from '../../policy/parameter-layout.ts'
 import { logSlope } from '../../policy/squash.ts'
 import { referenceForward } from '../../policy/testing/reference-forward.ts'
-import type { Minibatch, PpoUpdate, Update } from '../learner-types.ts'
+import type { GrpoUpdate, Minibatch, PpoUpdate } from '../learner-types.ts'
 import { actionSizes } from './ppo-cases.ts'
 
 const LOG_TWO_PI = Math.log(2 * Math.PI)
@@ -79,7 +79,12 @@ function referenceScores(
 }
 
 /** The loss of one minibatch, in plain float64: CleanRL's of PPO (A2C's without a clip), or GRPO's. */
-export function referenceLoss(spec: PolicySpec, weights: Float32Array, minibatch: Minibatch, update: Update): number {
+export function referenceLoss(
+  spec: PolicySpec,
+  weights: Float32Array,
+  minibatch: Minibatch,
+  update: PpoUpdate | GrpoUpdate,
+): number {
   const { size } = minibatch
   const advantages = update.algorithm === 'ppo' && update.normalizeAdvantage ? standardised(minibatch) : null
   let loss = 0

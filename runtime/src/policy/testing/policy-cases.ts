@@ -104,6 +104,18 @@ export function policyCases(): PolicyCase[] {
   return cases
 }
 
+/** Q-networks, plain and dueling, of every kind of observation. */
+export function valueCases(): PolicyCase[] {
+  const board = dict({ goal: free([2]), board: free([2, 8, 7]) })
+  return Object.entries({ ...observations, board }).flatMap(([from, observation]) =>
+    (['q', 'dueling_q'] as const).map((head, i) => {
+      const convolution = { kind: 'small', filters: 4 } as const
+      const spec = buildPolicySpec({ observation, action: actions.discrete }, { ...networks[i], convolution, head })
+      return { name: `${from}, ${head}`, spec, masked: i === 1 }
+    }),
+  )
+}
+
 /** A small generator for tests (mulberry32): uniform in [0, 1). */
 export function testRandom(seed: number): () => number {
   let state = seed >>> 0

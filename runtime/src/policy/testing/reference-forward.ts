@@ -5,6 +5,7 @@ import {
   leafColumns,
   NORMALIZER_CLIP,
   NORMALIZER_EPSILON,
+  networksOf,
   parameterLayout,
 } from '../parameter-layout.ts'
 
@@ -46,6 +47,16 @@ export function referenceForward(
   )
   for (let b = 0; b < batch; b++) {
     const x = observations.subarray(b * row, (b + 1) * row)
+    if (spec.head !== undefined) {
+      const out = perceptron(spec, get, 'q', features(spec, get, 'q', x))
+      const advantages = out.slice(0, size)
+      const shift = spec.head === 'q' ? 0 : out[size] - advantages.reduce((sum, a) => sum + a, 0) / size
+      advantages.forEach((advantage, i) => {
+        distribution[b * size + i] = advantage + shift
+      })
+      values[b] = Math.max(...distribution.subarray(b * size, (b + 1) * size))
+      continue
+    }
     const out = perceptron(spec, get, 'actor', features(spec, get, 'actor', x))
     out.forEach((value, i) => {
       distribution[b * size + i] = columns[i].center + columns[i].scale * value
@@ -67,7 +78,7 @@ export function kinkDistance(spec: PolicySpec, flat: Float32Array, observations:
   const row = spec.observation.reduce((sum, leaf) => sum + leaf.size, 0)
   let nearest = Number.POSITIVE_INFINITY
   for (let b = 0; b < batch; b++) {
-    for (const network of ['actor', 'critic']) {
+    for (const { name: network } of networksOf(spec)) {
       let x = features(spec, get, network, observations.subarray(b * row, (b + 1) * row), (share) => {
         nearest = Math.min(nearest, share)
       })

@@ -1,4 +1,4 @@
-import type { TrainingEvent } from '@agentgym/contract'
+import type { ProgressEvent, TrainingEvent } from '@agentgym/contract'
 import { Box, type Instance, render, Text, useInput, useWindowSize } from 'ink'
 import { createElement, createElement as h, type ReactElement, useEffect, useState } from 'react'
 import type { InputStream } from '../command-io.ts'
@@ -189,15 +189,7 @@ function Targets({
 function Losses({ state, terminal, width }: { state: RunState; terminal: Terminal; width: number }): ReactElement {
   const style = inkStyle(terminal)
   const learner = state.progress?.learner
-  const grpo = state.plan.algorithm === 'grpo'
-  const figures: [string, number | null | undefined][] = [
-    ['policy loss', learner?.policy_loss],
-    grpo ? ['KL to reference', learner?.kl_to_reference] : ['value loss', learner?.value_loss],
-    ['entropy', learner?.entropy],
-    ['approximate KL', learner?.approximate_kl],
-    ['clip fraction', learner?.clip_fraction],
-    grpo ? ['groups all equal', learner?.zero_variance_groups] : ['explained variance', learner?.explained_variance],
-  ]
+  const figures = learnerFigures(state.plan.algorithm, learner)
   const line = (name: string, value: string) => padText(name, Math.max(0, width - 10)) + padText(value, 10, 'right')
   return h(
     Box,
@@ -205,6 +197,38 @@ function Losses({ state, terminal, width }: { state: RunState; terminal: Termina
     h(Text, { key: 'head', ...style.dim, wrap: 'truncate' }, line('Learner', 'now')),
     ...figures.map(([name, value]) => h(Text, { key: name, wrap: 'truncate' }, line(name, formatValue(value)))),
   )
+}
+
+type Figures = [string, number | null | undefined][]
+
+/** Six lines, of what the algorithm reports. */
+function learnerFigures(algorithm: string, learner: ProgressEvent['learner'] | undefined): Figures {
+  const norm: Figures = [
+    ['gradient norm', learner?.gradient_norm],
+    ['learning rate', learner?.learning_rate],
+  ]
+  if (algorithm === 'dqn') {
+    return [
+      ['value loss', learner?.value_loss],
+      ['mean value', learner?.value_mean],
+      ['exploration rate', learner?.exploration_rate],
+      ...norm,
+    ]
+  }
+  const policy: Figures = [
+    ['policy loss', learner?.policy_loss],
+    algorithm === 'grpo' ? ['KL to reference', learner?.kl_to_reference] : ['value loss', learner?.value_loss],
+    ['entropy', learner?.entropy],
+  ]
+  if (algorithm === 'a2c') return [...policy, ['explained variance', learner?.explained_variance], ...norm]
+  return [
+    ...policy,
+    ['approximate KL', learner?.approximate_kl],
+    ['clip fraction', learner?.clip_fraction],
+    algorithm === 'grpo'
+      ? ['groups all equal', learner?.zero_variance_groups]
+      : ['explained variance', learner?.explained_variance],
+  ]
 }
 
 function Log({ state, terminal, columns, rows }: PartProps & { rows: number }): ReactElement {

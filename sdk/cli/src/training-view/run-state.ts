@@ -83,7 +83,11 @@ export function advanceRunState(state: RunState, event: TrainingEvent): RunState
       return {
         ...state,
         checkpoint: { steps: event.steps, path: event.path },
-        log: addLog(state, event.steps, `Checkpoint written`),
+        log: addLog(
+          state,
+          event.steps,
+          event.dropped ? 'Checkpoint written, without the replay buffer (over 128 MiB)' : 'Checkpoint written',
+        ),
       }
     case 'evaluation':
       return heldOut(state, event.evaluation, event.steps)

@@ -237,6 +237,8 @@ const curves: Curve[] = [
   { live: 'policy_loss', title: 'Policy loss', value: ({ learner }) => learner.policy_loss },
   { live: 'value_loss', title: 'Value loss', value: ({ learner }) => learner.value_loss },
   { live: 'entropy', title: 'Entropy', value: ({ learner }) => learner.entropy },
+  { live: 'value_mean', title: 'Mean value', value: ({ learner }) => learner.value_mean ?? null },
+  { live: 'exploration_rate', title: 'Exploration rate', value: ({ learner }) => learner.exploration_rate ?? null },
   { live: 'approximate_kl', title: 'Approximate KL', value: ({ learner }) => learner.approximate_kl },
 ]
 

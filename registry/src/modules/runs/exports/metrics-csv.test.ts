@@ -42,6 +42,8 @@ describe('metrics csv', () => {
         'learner.zero_variance_groups': '',
         'learner.gradient_norm': '0.5',
         'learner.learning_rate': '0.0003',
+        'learner.value_mean': '',
+        'learner.exploration_rate': '',
         'metrics.solved': '0.5',
       })
       expect(read(second)).toMatchObject({ iteration: '2', steps: '4096', return_mean: '3' })

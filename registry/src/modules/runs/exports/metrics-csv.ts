@@ -33,6 +33,8 @@ export const learnerMetrics = [
   'zero_variance_groups',
   'gradient_norm',
   'learning_rate',
+  'value_mean',
+  'exploration_rate',
 ] as const satisfies (keyof ProgressEvent['learner'])[]
 
 /**
@@ -49,7 +51,7 @@ export async function* metricsCsv(
     ...counts.map((header) => ({ header, cell: (point: ProgressEvent) => point[header] })),
     ...learnerMetrics.map((name) => ({
       header: `learner.${name}`,
-      cell: ({ learner }: ProgressEvent) => learner[name],
+      cell: ({ learner }: ProgressEvent) => learner[name] ?? null,
     })),
     ...metrics.slice(0, MAX_METRICS).map((name) => ({
       header: `metrics.${name}`,

@@ -56,7 +56,7 @@ function scalars(point: ProgressEvent): Value[] {
     ['time/steps_per_second', point.steps_per_second],
     ['time/collect_seconds', point.collect_seconds],
     ['time/update_seconds', point.update_seconds],
-    ...learnerMetrics.map((name) => [`train/${name}`, point.learner[name]] as [string, number | null]),
+    ...learnerMetrics.map((name) => [`train/${name}`, point.learner[name] ?? null] as [string, number | null]),
     ...Object.entries(point.metrics)
       .slice(0, MAX_METRICS)
       .map(([name, value]) => [`metrics/${name}`, value] as [string, number]),
