@@ -255,6 +255,19 @@ describeOnEngines('what training costs, on $kind', ({ open }) => {
     await cancelRun(training.services, { actor, runId: other.id, ip: null })
   })
 
+  it('is refused under a cap in another currency, and never costs more than its budget, whatever workers cost later', async () => {
+    const actor = await user(1_000)
+    const set = { period: 'total' as const, amount_minor: 1_000, set_by: actor.accountId }
+    const caps = database.query.insertInto('spend_caps')
+    await caps.values({ account_id: actor.accountId, token_id: null, currency: 'EUR', ...set }).execute()
+    expect(await codeOf(submit(actor, 10))).toBe('spend_cap_exceeded')
+    await database.query.deleteFrom('spend_caps').where('account_id', '=', actor.accountId).execute()
+    await submit(actor, 100)
+    const turn = await mustTakeTurn(training, 10 * price)
+    await turn.end(failed, 900)
+    expect(await shown(actor)).toMatchObject({ available_minor: 900, held_minor: 0 })
+  })
+
   it('budgets asked for at the same moment hold a balance once', async () => {
     const actor = await user(250)
     const codes = await Promise.all(Array.from({ length: 6 }, () => codeOf(submit(actor, 100))))
