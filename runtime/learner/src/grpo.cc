@@ -76,6 +76,16 @@ void ValidateBatch(const Policy& policy, const Batch& batch) {
 UpdateMetrics RunGrpoUpdate(const Policy& policy, const std::vector<Segment>& rollout, const GrpoUpdate& update,
                             Engine& engine, Engine* reference, TrainingState& state, Batch& batch) {
   const double zero_variance = PrepareGrpoBatch(policy, rollout, update, batch);
+  const auto merge = [&] {
+    state.MergeObservations(policy, batch.observations.data(), batch.size);
+    engine.Upload();
+  };
+  // As in PPO: the first rollout's statistics come before its update.
+  const bool first = update.normalize_observation && state.observations.count == 0;
+  if (first) {
+    merge();
+    ScoreAgain(engine, batch);
+  }
   if (update.loss.kl_coefficient > 0) {
     Require(reference != nullptr, "a KL penalty needs a reference policy");
     batch.reference_log_probabilities.resize(batch.size);
@@ -84,10 +94,7 @@ UpdateMetrics RunGrpoUpdate(const Policy& policy, const std::vector<Segment>& ro
   }
   UpdateMetrics metrics = RunSurrogateUpdate(engine, state, batch, update.optimizer, update.loss);
   metrics.zero_variance_groups = zero_variance;
-  if (update.normalize_observation) {
-    state.MergeObservations(policy, batch.observations.data(), batch.size);
-    engine.Upload();
-  }
+  if (update.normalize_observation && !first) merge();
   return metrics;
 }
 

@@ -111,15 +111,22 @@ std::optional<double> ExplainedVariance(const Batch& batch) {
 
 UpdateMetrics RunPpoUpdate(const Policy& policy, const std::vector<Segment>& rollout, const PpoUpdate& update,
                            Engine& engine, TrainingState& state, Batch& batch) {
-  PreparePpoBatch(policy, rollout, update, engine, state, batch);
-  UpdateMetrics metrics = RunSurrogateUpdate(engine, state, batch, update.optimizer, update.loss);
-  metrics.explained_variance = ExplainedVariance(batch);
-  if (update.normalize_observation) {
+  const auto merge = [&] {
     for (const Segment& segment : rollout) {
       state.MergeObservations(policy, segment.observations, segment.steps * segment.environments);
     }
     engine.Upload();
+  };
+  const bool first = update.normalize_observation && state.observations.count == 0;
+  if (first) {
+    ValidateRollout(policy, rollout);
+    merge();
   }
+  PreparePpoBatch(policy, rollout, update, engine, state, batch);
+  if (first) ScoreAgain(engine, batch);
+  UpdateMetrics metrics = RunSurrogateUpdate(engine, state, batch, update.optimizer, update.loss);
+  metrics.explained_variance = ExplainedVariance(batch);
+  if (update.normalize_observation && !first) merge();
   return metrics;
 }
 

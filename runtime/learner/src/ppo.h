@@ -23,7 +23,9 @@ struct PpoUpdate {
 ///
 /// What is normalized when:
 /// - Observations: by the statistics that the rollout was sampled with, so that the first minibatch has ratio 1; the
-///   rollout's own observations are merged after the update. So the first rollout of a run sees mean 0 and variance 1.
+///   rollout's own observations are merged after the update. Before the first rollout of a run there are none, so that one
+///   is merged first, and its actions are scored again under the policy that it then is: merged afterwards, the
+///   statistics would replace what the update has just learned by another function.
 /// - Rewards: this rollout's returns are merged first, then its rewards are divided by the new deviation. One scale holds
 ///   throughout an update, for rewards, targets and the critic; it is the `value.scale` of the weights that come out.
 UpdateMetrics RunPpoUpdate(const Policy& policy, const std::vector<Segment>& rollout, const PpoUpdate& update,

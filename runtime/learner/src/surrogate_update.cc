@@ -99,6 +99,11 @@ UpdateMetrics RunSurrogateUpdate(Engine& engine, TrainingState& state, const Bat
   return metrics;
 }
 
+void ScoreAgain(Engine& engine, Batch& batch) {
+  engine.SetBatch(batch);
+  engine.Score(batch.log_probabilities.data());
+}
+
 Minibatch DescribeMinibatch(const Batch& batch, const int32_t* rows, int64_t count, const LossSettings& settings) {
   Minibatch minibatch{&batch, rows, count, settings, 0.0f, 1.0f};
   if (!settings.normalize_advantage || count < 2) return minibatch;

@@ -48,6 +48,9 @@ UpdateMetrics RunSurrogateUpdate(Engine& engine, TrainingState& state, const Bat
 
 bool AllFinite(const std::vector<float>& values);
 
+/// Replaces the log-probabilities that the actions were sampled with by those of the policy as it is now.
+void ScoreAgain(Engine& engine, Batch& batch);
+
 /// What follows is the loss as the fused engine computes it, tile by tile. The autograd engine has its own.
 
 /// Rows of a batch, with the statistics of their advantages.

@@ -184,7 +184,7 @@ describe('target KL', () => {
 })
 
 describe('observation statistics', () => {
-  test('are merged after the update, and keep a small signal on a large offset', async () => {
+  test('are merged rollout by rollout, and keep a small signal on a large offset', async () => {
     const learner = learnerOf(mixed)
     const { parameters } = parameterLayout(mixed)
     const at = (name: string) => parameters.find((parameter) => parameter.name === name)?.offset ?? -1
@@ -203,6 +203,27 @@ describe('observation statistics', () => {
     const weights = learner.weights()
     expect(weights[mean]).toBeCloseTo(expected, 2)
     expect(weights[variance] / (seen.reduce((sum, x) => sum + (x - expected) ** 2, 0) / seen.length)).toBeCloseTo(1, 4)
+  })
+})
+
+describe('the first rollout of a normalised run', () => {
+  test.each(['fused', 'autograd'] as const)('gives its statistics before its own update (%s)', async (path) => {
+    const rollout = small(0, mixed)
+    const update = ppoUpdate({ normalizeObservation: true, normalizeReward: false, epochs: 1 })
+    const learner = learnerOf(mixed, { path })
+    const metrics = await learner.update(rollout, update)
+    // One minibatch of all: the policy is compared with itself, whatever the actions were sampled with.
+    expect(metrics.approximateKl).toBeCloseTo(0, 6)
+    expect(metrics.clipFraction).toBe(0)
+
+    // A learner that has these statistics already learns the same from samples scored under them.
+    const { trainableSize } = parameterLayout(mixed)
+    const informed = learnerOf(mixed, { path })
+    const weights = informed.weights()
+    weights.set(learner.weights().subarray(trainableSize), trainableSize)
+    informed.setWeights(weights)
+    const again = await informed.update(rollout, { ...update, normalizeObservation: false })
+    expect(again.valueLoss).toBeCloseTo(metrics.valueLoss ?? Number.NaN, 4)
   })
 })
 

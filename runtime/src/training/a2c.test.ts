@@ -56,7 +56,7 @@ describe('A2C', { timeout: 120_000 }, () => {
     const named = { n_timesteps: 900, n_envs: 16, n_steps: 8, ent_coef: 0.01, vf_coef: 0.4, max_grad_norm: 1 }
     expect(resolveTrainingPlan({}, { algorithm: 'a2c', settings: named }).settings).toMatchObject({
       ...{ steps: 900, environments: 16, rollout_steps: 8 },
-      ...{ entropy_coefficient: 0.01, value_coefficient: 0.4, max_gradient_norm: 1 },
+      ...{ entropy_coefficient: 0.01, value_coefficient: 0.8, max_gradient_norm: 1 },
     })
   })
 })

@@ -28,7 +28,7 @@ export function resolveAutomatic(plan: TrainingPlan): TrainingPlan {
   const { rollout_workers, learner_threads } = plan.settings
   const environments = environmentsOf(plan)
   const cores = availableParallelism()
-  const workers = rollout_workers || Math.max(1, Math.min(cores, Math.floor(environments / 64)))
+  const workers = rollout_workers || Math.max(1, Math.min(cores, Math.floor(environments / 8)))
   const threads = learner_threads || (minibatchOf(plan) >= 2048 ? Math.min(cores, 8) : 1)
   const chosen = { rollout_workers: Math.min(workers, environments), learner_threads: threads }
   return { ...plan, settings: { ...plan.settings, ...chosen } } as TrainingPlan

@@ -24,7 +24,7 @@ describe('training settings', () => {
       expect([...rows.keys()].sort()).toEqual(defaults.map(([name]) => name).sort())
       for (const [name, value] of defaults) {
         const reported = rows.get(name) ?? ''
-        const apart = new RegExp(`${algorithm} ([^,]+)`).exec(reported)
+        const apart = new RegExp(`${algorithm} (\\[[^\\]]*\\]|[^,]+)`).exec(reported)
         expect(apart?.[1] ?? reported, name).toBe(JSON.stringify(value))
       }
     })
@@ -52,12 +52,12 @@ describe('resolve training plan', () => {
 
   describe('resolveTrainingPlan', () => {
     it('takes PPO where nobody names an algorithm', () => {
-      expect(resolveTrainingPlan({})).toMatchObject({ algorithm: 'ppo', settings: { environments: 8, gamma: 0.99 } })
+      expect(resolveTrainingPlan({})).toMatchObject({ algorithm: 'ppo', settings: { environments: 16, gamma: 0.995 } })
     })
 
     it('lets the request override the scenario, and the scenario the defaults', () => {
       const plan = resolveTrainingPlan(ppoBlock, { steps: 700, settings: { gamma: 0.5, hidden: [32] } })
-      const settings = { steps: 700, gamma: 0.5, hidden: [32], rollout_steps: 64, embedding: 16, gae_lambda: 0.95 }
+      const settings = { steps: 700, gamma: 0.5, hidden: [32], rollout_steps: 64, embedding: 16, gae_lambda: 0.98 }
       expect(plan).toMatchObject({ algorithm: 'ppo', settings })
       expect(resolveTrainingPlan({}, { steps: 700, settings: { steps: 800 } }).settings.steps).toBe(800)
     })
@@ -81,6 +81,23 @@ describe('resolve training plan', () => {
       const foreign = failure(() => resolveTrainingPlan({ grpo: { gamma: 1 } }, { algorithm: 'grpo' }))
       expect(foreign.data.field).toBe('gamma')
       expect(foreign.message).toContain('agentgym.training.grpo')
+    })
+
+    it('gives settings copied from Stable-Baselines3 or RL-Zoo their meaning there', () => {
+      const copied = { n_envs: 4, learning_rate: 0.002, vf_coef: 0.5 }
+      expect(resolveTrainingPlan(copied).settings).toMatchObject({
+        ...{ environments: 4, learning_rate: 0.002, learning_rate_schedule: 'constant', value_coefficient: 1 },
+      })
+      const falling = { n_envs: 4, learning_rate: 'lin_0.001', clip_range: 'lin_2e-1' }
+      expect(resolveTrainingPlan(falling).settings).toMatchObject({
+        ...{ learning_rate: 0.001, learning_rate_schedule: 'linear', clip_range: 0.2, clip_range_schedule: 'linear' },
+      })
+      // One setting by another name copies nothing.
+      expect(resolveTrainingPlan({ learning_rate: 0.002 }, { settings: { n_envs: 4 } }).settings).toMatchObject({
+        ...{ learning_rate: 0.002, learning_rate_schedule: 'linear' },
+      })
+      const error = failure(() => resolveTrainingPlan({}, { settings: { gamma: 'lin_0.9' } }))
+      expect(error.data.field).toBe('gamma')
     })
 
     it("accepts TRL's names for GRPO", () => {

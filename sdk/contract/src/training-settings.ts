@@ -37,7 +37,7 @@ const commonSettings = {
   initial_log_std: z.number().min(-10).max(3).default(-1),
   /** Where rollouts and the learner compute. */
   execution_provider: z.enum(['cpu', 'cuda']).default('cpu'),
-  /** Rollout threads, each with its own isolate; 0 takes one a core, at most one for every 64 environments. */
+  /** Rollout threads, each with its own isolate; 0 takes one a core, at most one for every 8 environments. */
   rollout_workers: z.int().min(0).max(256).default(0),
   /** Learner threads; 0 takes what suits the minibatch. Results depend on it in the last bits. */
   learner_threads: z.int().min(0).max(256).default(0),
@@ -69,19 +69,24 @@ const clippedSettings = {
 }
 
 /**
- * PPO's settings, by the names that users type (`--set learning_rate=0.001`). One "step" is one environment step.
- * Defaults follow CleanRL's ppo.py and Stable-Baselines3.
+ * PPO's settings, by the names that users type (`--set learning_rate=0.001`). One "step" is one environment step. The
+ * defaults are for scenarios that nobody tuned: enough steps of Adam for the data, and both normalisations, so that no
+ * unit of an observation or a reward matters. docs/results.md has what they reach.
  */
 const ppoSettingsSchema = z.strictObject({
   ...commonSettings,
   ...clippedSettings,
+  normalize_observation: z.boolean().default(true),
+  hidden: commonSettings.hidden.unwrap().default([128, 128]),
+  epochs: epochs.default(8),
+  entropy_coefficient: policyGradientSettings.entropy_coefficient.unwrap().default(0.01),
   /** Environments stepped side by side, over all rollout workers. */
-  environments: positiveInteger.max(maxEnvironments).default(8),
+  environments: positiveInteger.max(maxEnvironments).default(16),
   /** Steps of each environment in one rollout; environments × rollout_steps samples make one update. */
   rollout_steps: positiveInteger.max(1_000_000).default(128),
-  learning_rate: learningRate.default(2.5e-4),
-  gamma: fraction.default(0.99),
-  gae_lambda: fraction.default(0.95),
+  learning_rate: learningRate.default(1e-3),
+  gamma: fraction.default(0.995),
+  gae_lambda: fraction.default(0.98),
   clip_range_schedule: z.enum(['constant', 'linear']).default('constant'),
   /** Clip the value's change too; null leaves it free. In units of the normalized return. */
   clip_range_value: z.number().positive().nullable().default(null),
@@ -89,7 +94,7 @@ const ppoSettingsSchema = z.strictObject({
   /** Standardise advantages in each minibatch (skipped for a minibatch of one sample). */
   normalize_advantage: z.boolean().default(true),
   /** Divide rewards by the running deviation of the discounted return. */
-  normalize_reward: z.boolean().default(false),
+  normalize_reward: z.boolean().default(true),
 })
 export type PpoSettings = z.infer<typeof ppoSettingsSchema>
 
@@ -224,6 +229,8 @@ const rolloutAliases = {
   vf_coef: 'value_coefficient',
 } as const
 
+const stableBaselines: Readonly<Record<string, string>> = { ...clippedAliases, ...rolloutAliases }
+
 type SettingsSchema =
   | typeof ppoSettingsSchema
   | typeof grpoSettingsSchema
@@ -299,8 +306,10 @@ export function resolveTrainingPlan(
     for (const [key, value] of Object.entries(settings)) {
       const name = canonicalName(algorithm, key)
       if (name === null) throw unknownSetting(algorithm, key, place)
-      merged.set(name, value)
+      for (const [setting, meant] of translated(algorithm, name, key, value)) merged.set(setting, meant)
     }
+    const schedule = copiedSchedule(algorithm, settings)
+    if (schedule !== null) merged.set('learning_rate_schedule', schedule)
   }
   const { flat, ofAlgorithm } = splitBlock(block, algorithm)
   const usable = Object.entries(flat).filter(
@@ -311,6 +320,32 @@ export function resolveTrainingPlan(
   if (request.steps !== undefined) merged.set('steps', request.steps)
   take(request.settings ?? {}, 'asked for')
   return validated(algorithm, merged)
+}
+
+/**
+ * What a setting means under our own name. Stable-Baselines3's value loss is the squared error, ours half of it; RL-Zoo
+ * writes `lin_0.001` for a value that falls to 0 over the run.
+ */
+function translated(algorithm: TrainingAlgorithm, name: string, key: string, value: unknown): [string, unknown][] {
+  if (key === 'vf_coef' && typeof value === 'number') return [[name, 2 * value]]
+  const linear = typeof value === 'string' ? /^lin_([0-9.]+(?:e[+-]?[0-9]+)?)$/i.exec(value) : null
+  const schedule = `${name}_schedule`
+  if (linear === null || canonicalName(algorithm, schedule) === null) return [[name, value]]
+  return [
+    [name, Number(linear[1])],
+    [schedule, 'linear'],
+  ]
+}
+
+/**
+ * The learning rate of settings that were copied from Stable-Baselines3 or RL-Zoo: constant unless they say `lin_`. Names
+ * that only those have give a copy away. Null: nothing says so.
+ */
+function copiedSchedule(algorithm: TrainingAlgorithm, settings: Record<string, unknown>): 'constant' | null {
+  const { aliases } = algorithmSettings[algorithm]
+  const copied = Object.keys(settings).some((key) => Object.hasOwn(aliases, key) && Object.hasOwn(stableBaselines, key))
+  const constant = typeof settings.learning_rate === 'number' && settings.learning_rate_schedule === undefined
+  return copied && constant ? 'constant' : null
 }
 
 /** Flat settings, and those in the chosen algorithm's own block. */
