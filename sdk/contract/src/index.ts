@@ -322,6 +322,7 @@ export {
   type A2cSettings,
   algorithmSettings,
   type DqnSettings,
+  defaultedSettings,
   type GrpoSettings,
   type PpoSettings,
   ppoDefaults,

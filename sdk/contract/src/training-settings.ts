@@ -298,6 +298,17 @@ export function resolveTrainingPlan(
   training: Record<string, unknown>,
   request: TrainingPlanRequest = {},
 ): TrainingPlan {
+  const { algorithm, merged } = mergedSettings(training, request)
+  return validated(algorithm, merged)
+}
+
+/** Names of the settings that neither the scenario nor the request gives: the run takes their defaults. */
+export function defaultedSettings(training: Record<string, unknown>, request: TrainingPlanRequest = {}): string[] {
+  const { algorithm, merged } = mergedSettings(training, request)
+  return namesOf(algorithm).filter((name) => !merged.has(name))
+}
+
+function mergedSettings(training: Record<string, unknown>, request: TrainingPlanRequest) {
   const { algorithm: declared = 'ppo', ...block } = training
   const own = knownAlgorithm(declared)
   const algorithm = request.algorithm === undefined ? own : knownAlgorithm(request.algorithm)
@@ -319,7 +330,7 @@ export function resolveTrainingPlan(
   take(ofAlgorithm, `agentgym.training.${algorithm}`)
   if (request.steps !== undefined) merged.set('steps', request.steps)
   take(request.settings ?? {}, 'asked for')
-  return validated(algorithm, merged)
+  return { algorithm, merged }
 }
 
 /**

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { AgentGymError, type ResultEvent, trainingAlgorithms } from '@agentgym/contract'
+import { AgentGymError, defaultedSettings, type ResultEvent, trainingAlgorithms } from '@agentgym/contract'
 import type { Command } from 'commander'
 import { agentGymHome } from '../account/connection.ts'
 import type { CommandContext, MakeAction, Runtime } from '../command-context.ts'
@@ -147,7 +147,7 @@ async function trainOne(job: TrainJob, { request, plan, out, resume }: PlannedRu
   let result: ResultEvent
   try {
     view = await chooseView({ watch: flags.watch ?? false }, context, interrupt)
-    view.start(shown)
+    view.start({ ...shown, defaults: resume ? [] : defaultsOf(request, scenario) })
     result = await runtime.train({
       scenario,
       plan,
@@ -178,6 +178,10 @@ async function trainOne(job: TrainJob, { request, plan, out, resume }: PlannedRu
   view.finish(result, { out: context.displayPath(result.agent) })
   if (!result.ok) context.exitCode = 1
   return recorder.id
+}
+
+function defaultsOf({ algorithm, steps, set }: RunRequest, scenario: TrainJob['scenario']): string[] {
+  return defaultedSettings(scenario.package.agentgym.training, { algorithm, steps, settings: set })
 }
 
 function warnOfRecord({ problem }: RunRecorder, { print, terminal }: CommandContext): void {

@@ -24,6 +24,8 @@ export type TrainingPlan = {
   success: SuccessCriteria
   /** Settings, shown with --verbose. */
   settings: Record<string, unknown>
+  /** Names of settings that the run takes from the defaults; absent: not known. */
+  defaults?: string[]
   /** The remote run, with the address of its server; absent for local training. */
   remote?: { id: string; server: string }
 }

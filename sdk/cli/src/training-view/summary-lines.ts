@@ -72,12 +72,27 @@ export function planLines(plan: TrainingPlan, terminal: Terminal, verbose: boole
     lines.push(`  ${paint.dim('Run')} ${shortId(plan.remote.id)} ${paint.dim('at')} ${safeText(plan.remote.server)}`)
   }
   if (plan.out !== null) lines.push(`  ${paint.dim('Output folder:')} ${safeText(plan.out)}`)
+  const defaults = defaultsLine(plan)
+  if (defaults !== null) lines.push(`  ${paint.dim('Not set, so by default:')} ${defaults}`)
   if (verbose) {
     for (const [name, value] of Object.entries(plan.settings)) {
       lines.push(`  ${paint.dim(`${safeText(name, 60)} = ${safeText(JSON.stringify(value) ?? '', 200)}`)}`)
     }
   }
   return lines
+}
+
+/** What decides how a run learns; how long it is, and what it shows, is none of that. */
+const learningSettings = [
+  ...['environments', 'rollout_steps', 'minibatch_size', 'epochs', 'learning_rate', 'gamma', 'gae_lambda'],
+  ...['entropy_coefficient', 'normalize_observation', 'normalize_reward', 'hidden'],
+]
+
+/** `gamma 0.995, hidden 128,128`: what the user may want to set. Null where the scenario has set all of it. */
+function defaultsLine({ defaults = [], settings }: TrainingPlan): string | null {
+  const names = learningSettings.filter((name) => defaults.includes(name))
+  if (names.length === 0) return null
+  return names.map((name) => `${name} ${String(settings[name])}`).join(' · ')
 }
 
 /** An evaluation: verdict, targets, metrics and the hash of its trajectories. */

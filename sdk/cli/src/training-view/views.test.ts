@@ -10,7 +10,7 @@ import { jsonView, plainView } from './line-views.ts'
 import { liveBlock } from './live-view.ts'
 import type { TrainingPlan } from './run-state.ts'
 import { advanceRunState, type RunState, startRunState } from './run-state.ts'
-import { resultLines } from './summary-lines.ts'
+import { planLines, resultLines } from './summary-lines.ts'
 
 const { events, result } = recordedRun()
 const escapeCode = '\u001b'
@@ -125,6 +125,14 @@ describe('plain lines', () => {
     expect(progressLines.length).toBeGreaterThanOrEqual(2)
     expect(progressLines.length).toBeLessThanOrEqual(Math.ceil((events.length * 20) / 3000) + 2)
     expect(progressLines.at(-1)).toMatch(/^100%/)
+  })
+
+  it('say which defaults the run takes, and nothing where the scenario has set them', () => {
+    const settings = { ...recordedPlan.settings, gamma: 0.995, hidden: [128, 128], embedding: 32 }
+    const plan = { ...recordedPlan, settings, defaults: ['embedding', 'hidden', 'gamma'] }
+    const terminal = terminalOf(80)
+    expect(planLines(plan, terminal, false).at(-1)).toBe('  Not set, so by default: gamma 0.995 · hidden 128,128')
+    expect(planLines({ ...plan, defaults: ['embedding'] }, terminal, false)).toHaveLength(2)
   })
 
   it('tell the settings when asked for more', () => {
