@@ -64,7 +64,12 @@ describeOnEngines('starting runs on $kind', ({ open }) => {
         agent: null,
         last_event: 1,
       })
-      expect(run.settings).toMatchObject({ steps: 10_000, rollout_steps: 256, execution_provider: 'cuda', gamma: 0.995 })
+      expect(run.settings).toMatchObject({
+        steps: 10_000,
+        rollout_steps: 256,
+        execution_provider: 'cuda',
+        gamma: 0.995,
+      })
       expect(runIn(await get(`/v1/runs/${run.id}`))).toEqual(run)
       expect(await eventsOf({ database }, run.id)).toMatchObject([
         { seq: 1, type: 'queued', data: { reason: 'submitted', message: null } },
