@@ -24,7 +24,7 @@ export function policyOfPlan(
 function unsuitable({ algorithm }: TrainingPlan, wanted: string, others: string): AgentGymError {
   return new AgentGymError({
     code: 'config_invalid',
-    message: `${algorithm} needs a scenario with ${wanted}, and this one has other actions`,
+    message: `${algorithm.toUpperCase()} needs a scenario with ${wanted}, and this one has other actions`,
     hint: `Use --algorithm ${others}.`,
     data: { field: 'algorithm' },
   })
@@ -33,7 +33,7 @@ function unsuitable({ algorithm }: TrainingPlan, wanted: string, others: string)
 function cpuOnly({ algorithm }: TrainingPlan): AgentGymError {
   return new AgentGymError({
     code: 'config_invalid',
-    message: `${algorithm} computes on the CPU only`,
+    message: `${algorithm.toUpperCase()} computes on the CPU only`,
     hint: 'Leave execution_provider out, or set it to cpu.',
     data: { field: 'execution_provider' },
   })
