@@ -103,6 +103,7 @@ test('all are here', () => {
     'mountain-car',
     'pendulum',
     'snake',
+    't-maze',
   ])
 })
 

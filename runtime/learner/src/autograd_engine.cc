@@ -2,11 +2,13 @@
 #include <c10/core/GradMode.h>
 #include <torch/csrc/autograd/autograd.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
 #include "engine.h"
 #include "learner_failure.h"
+#include "sequence_plan.h"
 
 namespace agentgym {
 
@@ -72,7 +74,32 @@ class AutogradEngine final : public Engine {
     }
   }
 
+  void ForwardSequences(const SequenceRows& rows, const SequenceResults& results) override {
+    c10::NoGradGuard no_gradient;
+    const SequencePlan plan = PlanSequences(rows.sequences);
+    const auto size = static_cast<int64_t>(plan.rows.size());
+    const Tensor index = RowIndex(plan.rows.data(), size);
+    const Tensor raw = Wrap(rows.observations, {size, policy_.observation_size}).to(options_).index_select(0, index);
+    const auto run = [&](const Network& network, const float* states, float* final_states) {
+      const Tensor initial = InitialStates(rows.sequences, plan, states);
+      Tensor finals;
+      const Tensor output = RunSequences(network, raw, weights_, plan, initial, &finals);
+      if (final_states != nullptr) PutRows(final_states, plan.order, finals);
+      return output;
+    };
+    const std::vector<int64_t> places(plan.rows.begin(), plan.rows.end());
+    if (results.distribution != nullptr || results.actor_states != nullptr) {
+      const Tensor output = run(policy_.actor, rows.actor_states, results.actor_states);
+      if (results.distribution != nullptr) PutRows(results.distribution, places, Distribution(output));
+    }
+    if (results.values != nullptr || results.critic_states != nullptr) {
+      const Tensor output = run(policy_.critic, rows.critic_states, results.critic_states);
+      if (results.values != nullptr) PutRows(results.values, places, output);
+    }
+  }
+
   void SetBatch(const Batch& batch) override {
+    batch_ = &batch;
     const int64_t size = batch.size;
     observations_ = Wrap(batch.observations.data(), {size, policy_.observation_size}).to(options_);
     actions_ = Wrap(batch.actions.data(), {size, policy_.action_size}).to(options_);
@@ -91,6 +118,17 @@ class AutogradEngine final : public Engine {
 
   void Score(float* log_probabilities) override {
     c10::NoGradGuard no_gradient;
+    if (policy_.memory > 0) {
+      const SequencePlan plan = PlanSequences(batch_->sequences);
+      const Tensor index = RowIndex(plan.rows.data(), batch_->size);
+      const auto pick = [&](const Tensor& all) { return all.index_select(0, index); };
+      const Tensor initial = InitialStates(batch_->sequences, plan, batch_->actor_states.data());
+      const Tensor output = RunSequences(policy_.actor, pick(observations_), weights_, plan, initial);
+      const ActionScore score =
+          ScoreActions(Distribution(output), pick(actions_), masks_.defined() ? pick(masks_) : Tensor(), weights_);
+      PutRows(log_probabilities, {plan.rows.begin(), plan.rows.end()}, score.log_probability);
+      return;
+    }
     const int64_t size = observations_.size(0);
     for (int64_t first = 0; first < size; first += kForwardRows) {
       const int64_t rows = std::min(kForwardRows, size - first);
@@ -104,13 +142,25 @@ class AutogradEngine final : public Engine {
 
   /// CleanRL's ppo.py, from `newlogprob` to `loss.backward()`.
   MinibatchLoss ComputeGradient(const int32_t* rows, int64_t count, const LossSettings& settings) override {
-    const Tensor index = at::from_blob(const_cast<int32_t*>(rows), {count}, at::kInt).to(options_.device()).to(at::kLong);
+    SequencePlan plan;
+    Tensor actor_states, critic_states;
+    if (policy_.memory > 0) {
+      const std::vector<Sequence> sequences = SequencesOf(*batch_, rows, count);
+      plan = PlanSequences(sequences);
+      rows = plan.rows.data();
+      actor_states = InitialStates(sequences, plan, batch_->actor_states.data());
+      critic_states = InitialStates(sequences, plan, batch_->critic_states.data());
+    }
+    const Tensor index = RowIndex(rows, count);
     const auto pick = [&](const Tensor& all) { return all.index_select(0, index); };
     Tensor weights = weights_.detach();
     weights.set_requires_grad(true);
 
     const Tensor raw = pick(observations_);
-    const Tensor distribution = Distribution(Run(policy_.actor, raw, weights));
+    const auto run = [&](const Network& network, const Tensor& states) {
+      return policy_.memory > 0 ? RunSequences(network, raw, weights, plan, states) : Run(network, raw, weights);
+    };
+    const Tensor distribution = Distribution(run(policy_.actor, actor_states));
     if (policy_.head != Head::kActorCritic) {
       return ComputeQGradient(distribution, pick(actions_).to(at::kLong), pick(returns_), weights);
     }
@@ -130,7 +180,7 @@ class AutogradEngine final : public Engine {
     Tensor loss = policy_loss - settings.entropy_coefficient * entropy;
     Tensor value_loss = at::zeros({}, options_), reference_kl = value_loss;
     if (settings.critic) {
-      const Tensor new_values = Run(policy_.critic, raw, weights).reshape({count});
+      const Tensor new_values = run(policy_.critic, critic_states).reshape({count});
       value_loss = ValueLoss(new_values, pick(returns_), pick(values_), settings.clip_range_value);
       loss = loss + settings.value_coefficient * value_loss;
     }
@@ -257,13 +307,72 @@ class AutogradEngine final : public Engine {
   }
 
   Tensor Run(const Network& network, const Tensor& raw, const Tensor& weights) const {
+    return Linear(network.layers.back(), RunHidden(network, raw, weights), weights);
+  }
+
+  static Tensor Linear(const Layer& layer, const Tensor& x, const Tensor& weights) {
+    return at::linear(x, View(weights, layer.weight, {layer.out, layer.in}), View(weights, layer.bias, {layer.out}));
+  }
+
+  /// Features and hidden layers.
+  Tensor RunHidden(const Network& network, const Tensor& raw, const Tensor& weights) const {
     Tensor x = Features(network, raw, weights);
-    for (size_t i = 0; i < network.layers.size(); ++i) {
-      const Layer& layer = network.layers[i];
-      x = at::linear(x, View(weights, layer.weight, {layer.out, layer.in}), View(weights, layer.bias, {layer.out}));
-      if (i + 1 < network.layers.size()) x = policy_.relu ? x.relu() : x.tanh();
+    for (size_t i = 0; i + 1 < network.layers.size(); ++i) {
+      x = Linear(network.layers[i], x, weights);
+      x = policy_.relu ? x.relu() : x.tanh();
     }
     return x;
+  }
+
+  /// A whole network over the rows of a plan, with initial states [sequences, memory] in the plan's order; `finals` gets
+  /// the states after the last row of each. The GRU is that of torch.nn.GRU (Cho et al., 2014):
+  ///   r = σ(W_ir x + b_ir + W_hr h + b_hr), z likewise, n = tanh(W_in x + b_in + r (W_hn h + b_hn)), h' = n + z (h - n)
+  Tensor RunSequences(const Network& network, const Tensor& raw, const Tensor& weights, const SequencePlan& plan,
+                      Tensor state, Tensor* finals = nullptr) const {
+    const Tensor by_input = Linear(network.gru_input, RunHidden(network, raw, weights), weights);
+    const int64_t units = policy_.memory;
+    std::vector<Tensor> states, ended;
+    int64_t first = 0;
+    for (size_t step = 0; step < plan.sizes.size(); ++step) {
+      const int64_t rows = plan.sizes[step];
+      if (rows < state.size(0)) ended.push_back(state.narrow(0, rows, state.size(0) - rows));
+      state = state.narrow(0, 0, rows);
+      const Tensor input = by_input.narrow(0, first, rows);
+      const Tensor hidden = Linear(network.gru_state, state, weights);
+      const Tensor gates = (input.narrow(1, 0, 2 * units) + hidden.narrow(1, 0, 2 * units)).sigmoid();
+      const Tensor reset = gates.narrow(1, 0, units), keep = gates.narrow(1, units, units);
+      const Tensor fresh = (input.narrow(1, 2 * units, units) + reset * hidden.narrow(1, 2 * units, units)).tanh();
+      state = fresh + keep * (state - fresh);
+      states.push_back(state);
+      first += rows;
+    }
+    ended.push_back(state);
+    std::reverse(ended.begin(), ended.end());
+    if (finals != nullptr) *finals = at::cat(ended, 0);
+    return Linear(network.layers.back(), at::cat(states, 0), weights);
+  }
+
+  Tensor RowIndex(const int32_t* rows, int64_t count) const {
+    return at::from_blob(const_cast<int32_t*>(rows), {count}, at::kInt).to(options_.device()).to(at::kLong);
+  }
+
+  Tensor InitialStates(const std::vector<Sequence>& sequences, const SequencePlan& plan, const float* states) const {
+    Tensor initial = at::zeros({static_cast<int64_t>(sequences.size()), policy_.memory}, at::kFloat);
+    for (size_t i = 0; i < sequences.size(); ++i) {
+      const int64_t state = sequences[plan.order[i]].state;
+      if (state < 0) continue;
+      std::copy_n(states + state * policy_.memory, policy_.memory, initial.data_ptr<float>() + i * policy_.memory);
+    }
+    return initial.to(options_);
+  }
+
+  /// Row i of `rows` becomes row places[i] of the target.
+  static void PutRows(float* target, const std::vector<int64_t>& places, const Tensor& rows) {
+    const Tensor host = rows.to(at::kCPU, at::kFloat).contiguous();
+    const int64_t width = host.numel() / std::max<int64_t>(host.size(0), 1);
+    for (size_t i = 0; i < places.size(); ++i) {
+      std::copy_n(host.data_ptr<float>() + i * width, width, target + places[i] * width);
+    }
   }
 
   /// Network outputs to distribution rows: logits and means that are squashed later as they are, other means mapped into
@@ -366,6 +475,7 @@ class AutogradEngine final : public Engine {
 
   const Policy& policy_;
   at::TensorOptions options_;
+  const Batch* batch_ = nullptr;
   Tensor host_weights_, host_first_, host_second_;
   Tensor weights_, first_, second_, gradient_;
   Tensor observations_, actions_, log_probabilities_, advantages_, returns_, values_, reference_, masks_;

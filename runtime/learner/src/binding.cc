@@ -105,6 +105,7 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
                         InstanceMethod<&NativeLearner::SetWeights>("setWeights"),
                         InstanceMethod<&NativeLearner::SetReference>("setReference"),
                         InstanceMethod<&NativeLearner::Forward>("forward"),
+                        InstanceMethod<&NativeLearner::ForwardSequences>("forwardSequences"),
                         InstanceMethod<&NativeLearner::Update>("update"),
                         InstanceMethod<&NativeLearner::Remember>("remember"),
                         InstanceMethod<&NativeLearner::Remembered>("remembered"),
@@ -171,6 +172,35 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
       Napi::Object result = Napi::Object::New(info.Env());
       result.Set("distribution", distribution);
       result.Set("values", values);
+      return result;
+    });
+  }
+
+  /// (observations, count, sequences)
+  Napi::Value ForwardSequences(const Napi::CallbackInfo& info) {
+    return Guard(info.Env(), [&]() -> Napi::Value {
+      PolicyLearner& learner = Idle();
+      const agentgym::Policy& policy = learner.policy();
+      const int64_t count = info[1].As<Napi::Number>().Int64Value();
+      const float* observations = ReadFloats(info[0], count * policy.observation_size, "observations");
+      Batch batch;
+      ReadSequences(info[2], policy, count, batch);
+      const auto sequences = static_cast<int64_t>(batch.sequences.size());
+      Napi::Float32Array distribution = Napi::Float32Array::New(info.Env(), count * policy.distribution_size);
+      Napi::Float32Array values = Napi::Float32Array::New(info.Env(), count);
+      Napi::Float32Array states = Napi::Float32Array::New(info.Env(), sequences * 2 * policy.memory);
+      std::vector<float> actor(sequences * policy.memory), critic(sequences * policy.memory);
+      learner.ForwardSequences({observations, batch.sequences, batch.actor_states.data(), batch.critic_states.data()},
+                               count, {distribution.Data(), values.Data(), actor.data(), critic.data()});
+      for (int64_t i = 0; i < sequences; ++i) {
+        float* row = states.Data() + i * 2 * policy.memory;
+        std::copy_n(&actor[i * policy.memory], policy.memory, row);
+        std::copy_n(&critic[i * policy.memory], policy.memory, row + policy.memory);
+      }
+      Napi::Object result = Napi::Object::New(info.Env());
+      result.Set("distribution", distribution);
+      result.Set("values", values);
+      result.Set("states", states);
       return result;
     });
   }

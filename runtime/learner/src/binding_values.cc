@@ -169,7 +169,8 @@ void ReadParameters(const Napi::Object& layout, Policy& policy) {
       const std::string name = init.As<Napi::String>().Utf8Value();
       parameter.initializer = name == "zeros"  ? Initializer::kZeros
                               : name == "ones" ? Initializer::kOnes
-                                               : Initializer::kNormal;
+                              : name == "timescales" ? Initializer::kTimescales
+                                                     : Initializer::kNormal;
     }
     Require(parameter.offset >= 0 && parameter.offset + parameter.size <= policy.total_size, "parameter layout");
     policy.parameters.push_back(parameter);
@@ -197,10 +198,15 @@ Network FindNetwork(const Policy& policy, const std::string& name, const Napi::A
       network.images.back().push_back({find(key + ".weight")->offset, find(key + ".bias")->offset});
     }
   }
-  for (size_t i = 0; i <= hidden; ++i) {
-    const std::string layer = name + "." + (i < hidden ? std::to_string(i) : "out");
-    const Parameter* weight = find(layer + ".weight");
-    network.layers.push_back({weight->shape[1], weight->shape[0], weight->offset, find(layer + ".bias")->offset});
+  const auto layer = [&](const std::string& key) {
+    const Parameter* weight = find(key + ".weight");
+    return Layer{weight->shape[1], weight->shape[0], weight->offset, find(key + ".bias")->offset};
+  };
+  for (size_t i = 0; i < hidden; ++i) network.layers.push_back(layer(name + "." + std::to_string(i)));
+  network.layers.push_back(layer(name + ".out"));
+  if (policy.memory > 0) {
+    network.gru_input = layer(name + ".gru.input");
+    network.gru_state = layer(name + ".gru.state");
   }
   return network;
 }
@@ -212,6 +218,7 @@ Policy ReadPolicy(const Napi::Object& spec, const Napi::Object& layout) {
   policy.relu = ReadString(spec, "activation") == "relu";
   policy.normalize_observation = ReadBoolean(spec, "normalizeObservation");
   policy.embedding = ReadInteger(spec, "embedding");
+  if (spec.Get("memory").IsObject()) policy.memory = ReadInteger(spec.Get("memory").As<Napi::Object>(), "units");
   const Napi::Array observation = ReadArray(spec, "observation");
   ReadObservationLeaves(observation, ReadArray(layout, "convolutions"), policy);
   ReadActionLeaves(ReadArray(spec, "action"), policy);
@@ -228,7 +235,9 @@ Policy ReadPolicy(const Napi::Object& spec, const Napi::Object& layout) {
     if (parameter.name == "normalizer.variance") policy.normalizer_variance = parameter.offset;
     if (parameter.name == "value.scale") policy.value_scale = parameter.offset;
   }
-  Require(policy.actor.layers[0].in == policy.feature_size, "feature size");
+  const bool direct = policy.memory > 0 && hidden == 0;  // features enter the GRU
+  const int64_t width = direct ? policy.actor.gru_input.in : policy.actor.layers[0].in;
+  Require(width == policy.feature_size, "feature size");
   const int64_t outputs = policy.distribution_size + (policy.head == Head::kDuelingQ ? 1 : 0);
   Require(policy.actor.layers.back().out == outputs, "distribution size");
   Require(!q || policy.action_size == 1, "a Q-network chooses one action");
@@ -292,6 +301,8 @@ std::vector<Segment> ReadRollout(const Napi::Array& rollout, const Policy& polic
       segment.lengths =
           static_cast<const int32_t*>(ReadTypedArray(lengths, napi_int32_array, segment.environments, "lengths"));
     }
+    const Napi::Value states = object.Get("states");
+    if (policy.memory > 0) segment.states = ReadFloats(states, segment.environments * policy.memory, "states");
     segments.push_back(segment);
   }
   return segments;
@@ -366,6 +377,26 @@ Update ReadUpdate(const Napi::Object& object) {
   return ReadPpo(object);
 }
 
+void ReadSequences(const Napi::Value& value, const Policy& policy, int64_t rows, Batch& batch) {
+  Require(value.IsObject(), "a policy with memory takes sequences");
+  const auto object = value.As<Napi::Object>();
+  const auto count = static_cast<int64_t>(object.Get("lengths").As<Napi::Int32Array>().ElementLength());
+  const auto* lengths =
+      static_cast<const int32_t*>(ReadTypedArray(object.Get("lengths"), napi_int32_array, count, "lengths"));
+  const float* states = ReadFloats(object.Get("states"), count * 2 * policy.memory, "states");
+  int64_t first = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    Require(lengths[i] > 0, "a sequence is empty");
+    batch.sequences.push_back({first, lengths[i], i});
+    first += lengths[i];
+    const float* critic = states + policy.memory;
+    batch.actor_states.insert(batch.actor_states.end(), states, critic);
+    batch.critic_states.insert(batch.critic_states.end(), critic, critic + policy.memory);
+    states += 2 * policy.memory;
+  }
+  Require(first == rows, "sequences are not of all rows");
+}
+
 Batch ReadMinibatch(const Napi::Object& object, const Policy& policy) {
   Batch batch;
   batch.size = ReadInteger(object, "size");
@@ -389,6 +420,7 @@ Batch ReadMinibatch(const Napi::Object& object, const Policy& policy) {
     const auto* data = static_cast<const uint8_t*>(ReadTypedArray(masks, napi_uint8_array, length, "masks"));
     batch.masks.assign(data, data + length);
   }
+  if (policy.memory > 0) ReadSequences(object.Get("sequences"), policy, batch.size, batch);
   return batch;
 }
 

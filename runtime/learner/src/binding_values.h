@@ -20,6 +20,9 @@ std::vector<Segment> ReadRollout(const Napi::Array& rollout, const Policy& polic
 
 Update ReadUpdate(const Napi::Object& update);
 
+/// Sequences one after another in `rows` rows, with initial states of both networks: into the batch's fields of that name.
+void ReadSequences(const Napi::Value& sequences, const Policy& policy, int64_t rows, Batch& batch);
+
 Batch ReadMinibatch(const Napi::Object& minibatch, const Policy& policy);
 
 Napi::Object WriteMetrics(Napi::Env env, const UpdateMetrics& metrics);

@@ -49,6 +49,21 @@ constexpr double kAdamEpsilon = 1e-5;
 constexpr double kRmspropDecay = 0.99;
 constexpr double kRmspropEpsilon = 1e-5;
 
+/// Observations whose rows are sequences, and the initial states that those point into.
+struct SequenceRows {
+  const float* observations;
+  const std::vector<Sequence>& sequences;
+  const float* actor_states;
+  const float* critic_states;
+};
+
+struct SequenceResults {
+  float* distribution = nullptr;
+  float* values = nullptr;
+  float* actor_states = nullptr;
+  float* critic_states = nullptr;
+};
+
 /// Computes the policy and its gradient, and moves the weights. Holds on to the state it was made with: weights and
 /// moments of that state are what it reads and writes, or what its copies on a device are synchronised with.
 class Engine {
@@ -63,14 +78,18 @@ class Engine {
   /// null). A Q-network's distribution is the values of the actions, and its value their maximum.
   virtual void Forward(const float* observations, int64_t count, float* distribution, float* values) = 0;
 
+  /// The same of a policy with memory: of rows that are sequences. Any result may be null; final states are
+  /// [sequences, memory].
+  virtual void ForwardSequences(const SequenceRows& rows, const SequenceResults& results) = 0;
+
   /// The samples that ComputeGradient's rows point into; `batch` must outlive its use.
   virtual void SetBatch(const Batch& batch) = 0;
 
   /// Log-probabilities of the batch's actions under the weights as they are, one a sample.
   virtual void Score(float* log_probabilities) = 0;
 
-  /// Gradient of the loss over some rows of the batch; it stays in the engine until the next call. The clipped surrogate,
-  /// or a Q-network's Huber loss against `returns`.
+  /// Gradient of the loss over some rows of the batch, whole sequences where the policy has memory; it stays in the engine
+  /// until the next call. The clipped surrogate, or a Q-network's Huber loss against `returns`.
   virtual MinibatchLoss ComputeGradient(const int32_t* rows, int64_t count, const LossSettings& settings) = 0;
   virtual double GradientNorm() = 0;
   virtual void ReadGradient(float* gradient) = 0;

@@ -6,6 +6,7 @@
 #include "convolution_pass.h"
 #include "dqn.h"
 #include "engine.h"
+#include "learner_failure.h"
 #include "matrix_kernels.h"
 #include "network_pass.h"
 #include "observation_encoder.h"
@@ -90,6 +91,10 @@ class FusedEngine final : public Engine {
       const float* output = critic_.Forward(EncodeCritic(memory, rows, row), rows, memory.critic);
       for (int64_t i = 0; i < rows; ++i) values[first + i] = output[i * critic_.output_stride()];
     });
+  }
+
+  void ForwardSequences(const SequenceRows&, const SequenceResults&) override {
+    Require(false, "the fused engine has no memory");
   }
 
   void SetBatch(const Batch& batch) override { batch_ = &batch; }

@@ -42,6 +42,19 @@ Tensor Orthogonal(int64_t rows, int64_t columns, const at::Generator& random) {
   return rows < columns ? q.t() : q;
 }
 
+/// Biases of a GRU whose units remember for 2 to 64 steps, spread evenly on a log scale (after the chrono initialization
+/// of Tallec and Ollivier, 2018): an update gate of sigmoid(ln(T - 1)) = 1 - 1/T.
+Tensor Timescales(int64_t size) {
+  const int64_t units = size / 3;
+  Tensor bias = at::zeros({size});
+  auto gates = bias.accessor<float, 1>();
+  for (int64_t i = 0; i < units; ++i) {
+    const double share = units > 1 ? static_cast<double>(i) / static_cast<double>(units - 1) : 1.0;
+    gates[units + i] = static_cast<float>(std::log(2 * std::pow(32.0, share) - 1));
+  }
+  return bias;
+}
+
 }  // namespace
 
 void SetLibtorchThreads(int threads) {
@@ -60,6 +73,7 @@ void InitializeWeights(const Policy& policy, uint64_t seed, TrainingState& state
       case Initializer::kZeros: weight.zero_(); break;
       case Initializer::kOnes: weight.fill_(1.0); break;
       case Initializer::kNormal: weight.copy_(at::randn(parameter.shape, random, at::kFloat)); break;
+      case Initializer::kTimescales: weight.copy_(Timescales(parameter.size)); break;
       case Initializer::kOrthogonal:
         // A convolution's filters are the rows.
         weight.copy_((Orthogonal(parameter.shape[0], parameter.size / parameter.shape[0], random) * parameter.gain)

@@ -66,6 +66,8 @@ struct ConvolutionWeights {
 
 struct Network {
   std::vector<Layer> layers;        // hidden layers, then the output layer
+  Layer gru_input{};                // of a policy with memory, between the two: rows of the reset, update and new gates
+  Layer gru_state{};
   std::vector<int64_t> embeddings;  // one table [vocabulary, embedding] a text leaf
   std::vector<std::vector<ConvolutionWeights>> images;  // one list a leaf with convolutions
 };
@@ -74,7 +76,7 @@ struct Network {
 /// has one output more, the value of the state.
 enum class Head { kActorCritic, kQ, kDuelingQ };
 
-enum class Initializer { kOrthogonal, kZeros, kOnes, kNormal };
+enum class Initializer { kOrthogonal, kZeros, kOnes, kNormal, kTimescales };
 
 struct Parameter {
   std::string name;
@@ -95,6 +97,7 @@ struct Policy {
   bool relu = false;
   bool normalize_observation = false;
   int64_t embedding = 0;
+  int64_t memory = 0;         // units of each network's GRU; 0: there is none
   int64_t observation_size = 0;
   int64_t feature_size = 0;
   int64_t statistics_size = 0;

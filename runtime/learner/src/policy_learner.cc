@@ -107,6 +107,13 @@ void PolicyLearner::Forward(const float* observations, int64_t count, float* dis
   for (int64_t i = 0; i < count; ++i) values[i] *= scale;
 }
 
+void PolicyLearner::ForwardSequences(const SequenceRows& rows, int64_t count, const SequenceResults& results) {
+  ValidateObservations(policy_, rows.observations, count);
+  engine_->ForwardSequences(rows, results);
+  const float scale = state_.weights[policy_.value_scale];
+  for (int64_t i = 0; i < count; ++i) results.values[i] *= scale;
+}
+
 UpdateMetrics PolicyLearner::RunUpdate(const std::vector<Segment>& rollout, const Update& update) {
   const TrainingState backup = state_;
   try {

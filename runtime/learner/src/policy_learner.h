@@ -35,6 +35,9 @@ class PolicyLearner {
   /// Values are in the reward's own units.
   void Forward(const float* observations, int64_t count, float* distribution, float* values);
 
+  /// The same for sequences of a policy with memory; `sequences` cover `count` rows.
+  void ForwardSequences(const SequenceRows& rows, int64_t count, const SequenceResults& results);
+
   /// Appends a rollout to the replay buffer, which holds `capacity` steps, and its observations to the statistics.
   /// Environments and capacity are those of the first call.
   void Remember(const std::vector<Segment>& rollout, int64_t capacity, bool normalize_observation);

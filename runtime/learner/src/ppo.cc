@@ -92,6 +92,93 @@ void ComputeAdvantages(int64_t steps, int64_t environments, const float* rewards
   }
 }
 
+/// Where a sequence lies in its rollout.
+struct SequencePlace {
+  const Segment* segment;
+  int64_t environment;     // of the segment
+  int64_t step;            // of its last row
+  int64_t first;           // row of the segment's first sample among all rewards
+  int64_t state;           // environment among those of all segments
+
+  int64_t last() const { return step * segment->environments + environment; }
+  bool ended(uint8_t flags) const { return (segment->flags[last()] & flags) != 0; }
+};
+
+/// In the order of FlattenRollout.
+std::vector<SequencePlace> PlaceSequences(const std::vector<Segment>& rollout, const Batch& batch) {
+  std::vector<SequencePlace> places;
+  int64_t first = 0, state = 0;
+  size_t at = 0;
+  for (const Segment& segment : rollout) {
+    for (int64_t environment = 0; environment < segment.environments; ++environment, ++state) {
+      for (int64_t step = 0; step < segment.steps; step += batch.sequences[at++].length) {
+        places.push_back({&segment, environment, step + batch.sequences[at].length - 1, first, state});
+      }
+    }
+    first += segment.steps * segment.environments;
+  }
+  return places;
+}
+
+/// For each sequence the value of what follows it: of the true last observation where the episode was truncated, of the
+/// next observation where the rollout ended within it, 0 where it terminated. The critic goes on from `states`.
+std::vector<float> FollowingValues(const Policy& policy, const std::vector<SequencePlace>& places,
+                                   const std::vector<float>& states, Engine& engine) {
+  std::vector<Sequence> sequences;
+  std::vector<size_t> owners;
+  std::vector<float> observations;
+  for (size_t i = 0; i < places.size(); ++i) {
+    const SequencePlace& place = places[i];
+    if (place.ended(kTerminated)) continue;
+    const Segment& segment = *place.segment;
+    const float* row = place.ended(kTruncated)
+                           ? segment.final_observations + place.last() * policy.observation_size
+                           : segment.observations + (place.last() + segment.environments) * policy.observation_size;
+    observations.insert(observations.end(), row, row + policy.observation_size);
+    sequences.push_back({static_cast<int64_t>(owners.size()), 1, static_cast<int64_t>(i)});
+    owners.push_back(i);
+  }
+  std::vector<float> values(owners.size()), following(places.size(), 0.0f);
+  if (!owners.empty()) {
+    SequenceResults results;
+    results.values = values.data();
+    engine.ForwardSequences({observations.data(), sequences, nullptr, states.data()}, results);
+  }
+  for (size_t i = 0; i < owners.size(); ++i) following[owners[i]] = values[i];
+  return following;
+}
+
+/// Values and advantages of a policy with memory, and the critic's states that the next rollout begins with. The formula
+/// is that of ComputeAdvantages; a sequence never goes beyond an episode's end.
+void PrepareSequences(const Policy& policy, const std::vector<Segment>& rollout, const PpoUpdate& update,
+                      const std::vector<float>& rewards, Engine& engine, TrainingState& statistics, Batch& batch) {
+  const std::vector<SequencePlace> places = PlaceSequences(rollout, batch);
+  std::vector<float> states(places.size() * policy.memory);
+  SequenceResults results;
+  results.values = batch.values.data();
+  results.critic_states = states.data();
+  engine.ForwardSequences({batch.observations.data(), batch.sequences, batch.actor_states.data(),
+                           batch.critic_states.data()}, results);
+  const std::vector<float> following = FollowingValues(policy, places, states, engine);
+  const auto gamma = static_cast<float>(update.gamma), lambda = static_cast<float>(update.gae_lambda);
+  statistics.critic_states.assign(RolloutEnvironments(rollout) * policy.memory, 0.0f);
+  for (size_t i = 0; i < places.size(); ++i) {
+    const Sequence& sequence = batch.sequences[i];
+    const SequencePlace& place = places[i];
+    float next = following[i], chain = 0.0f;
+    for (int64_t back = 0; back < sequence.length; ++back) {
+      const int64_t row = sequence.first + sequence.length - 1 - back;
+      const float reward = rewards[place.first + place.last() - back * place.segment->environments];
+      chain = reward + gamma * next - batch.values[row] + gamma * lambda * chain;
+      next = batch.values[row];
+      batch.advantages[row] = chain;
+      batch.returns[row] = chain + next;
+    }
+    if (place.step + 1 < place.segment->steps || place.ended(kTerminated | kTruncated)) continue;
+    std::copy_n(&states[i * policy.memory], policy.memory, &statistics.critic_states[place.state * policy.memory]);
+  }
+}
+
 double Variance(const std::vector<float>& values) {
   double mean = 0, squares = 0;
   for (const float value : values) mean += value;
@@ -133,8 +220,12 @@ UpdateMetrics RunPpoUpdate(const Policy& policy, const std::vector<Segment>& rol
 void PreparePpoBatch(const Policy& policy, const std::vector<Segment>& rollout, const PpoUpdate& update, Engine& engine,
                      TrainingState& statistics, Batch& batch) {
   ValidateRollout(policy, rollout);
-  FlattenRollout(policy, rollout, batch);
+  FlattenRollout(policy, rollout, statistics.critic_states, batch);
   const std::vector<float> rewards = ScaledRewards(policy, rollout, update, statistics);
+  if (policy.memory > 0) {
+    PrepareSequences(policy, rollout, update, rewards, engine, statistics, batch);
+    return;
+  }
   std::vector<float> values;
   int64_t first = 0;
   for (const Segment& segment : rollout) {

@@ -112,6 +112,9 @@ void ResizeBatch(const Policy& policy, const std::vector<Segment>& rollout, int6
   batch.values.resize(size);
   batch.masks.resize(masked ? size * policy.mask_size : 0);
   batch.reference_log_probabilities.clear();
+  batch.sequences.clear();
+  batch.actor_states.clear();
+  batch.critic_states.clear();
 }
 
 /// Copies `rows` neighbouring rows of a segment to the batch's rows from `to` on.
@@ -133,14 +136,47 @@ void CopyRows(const Policy& policy, const Segment& segment, int64_t from, int64_
 
 }  // namespace
 
-void FlattenRollout(const Policy& policy, const std::vector<Segment>& rollout, Batch& batch) {
+namespace {
+
+/// The rows of one environment, in their order, as sequences.
+void FlattenEnvironment(const Policy& policy, const Segment& segment, int64_t environment, int64_t state, int64_t row,
+                        Batch& batch) {
+  Sequence sequence{row, 0, state};
+  for (int64_t step = 0; step < segment.steps; ++step) {
+    const int64_t from = step * segment.environments + environment;
+    CopyRows(policy, segment, from, 1, row + step, batch);
+    ++sequence.length;
+    if ((segment.flags[from] & (kTerminated | kTruncated)) == 0) continue;
+    batch.sequences.push_back(sequence);
+    sequence = {row + step + 1, 0, -1};
+  }
+  if (sequence.length > 0) batch.sequences.push_back(sequence);
+}
+
+}  // namespace
+
+void FlattenRollout(const Policy& policy, const std::vector<Segment>& rollout,
+                    const std::vector<float>& critic_states, Batch& batch) {
   ResizeBatch(policy, rollout, RolloutSize(rollout), batch);
-  int64_t row = 0;
+  int64_t row = 0, environment = 0;
   for (const Segment& segment : rollout) {
     const int64_t rows = segment.steps * segment.environments;
-    CopyRows(policy, segment, 0, rows, row, batch);
+    if (policy.memory == 0) {
+      CopyRows(policy, segment, 0, rows, row, batch);
+    } else {
+      Require(segment.states != nullptr, "a rollout of a policy with memory has no states");
+      batch.actor_states.insert(batch.actor_states.end(), segment.states,
+                                segment.states + segment.environments * policy.memory);
+      for (int64_t i = 0; i < segment.environments; ++i) {
+        FlattenEnvironment(policy, segment, i, environment + i, row + i * segment.steps, batch);
+      }
+    }
     row += rows;
+    environment += segment.environments;
   }
+  if (policy.memory == 0) return;
+  batch.critic_states = critic_states;
+  batch.critic_states.resize(environment * policy.memory, 0.0f);
 }
 
 void FlattenEpisodes(const Policy& policy, const std::vector<Segment>& rollout, Batch& batch) {
@@ -158,6 +194,7 @@ void FlattenEpisodes(const Policy& policy, const std::vector<Segment>& rollout, 
   int64_t row = 0;
   for (const Segment& segment : rollout) {
     for (int64_t i = 0; i < segment.environments; ++i) {
+      if (policy.memory > 0) batch.sequences.push_back({row, segment.lengths[i], -1});
       for (int64_t step = 0; step < segment.lengths[i]; ++step, ++row) {
         CopyRows(policy, segment, step * segment.environments + i, 1, row, batch);
       }

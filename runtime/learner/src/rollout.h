@@ -24,6 +24,14 @@ struct Segment {
   const uint8_t* flags;
   const uint8_t* masks;             // null: nothing is masked
   const int32_t* lengths;           // [environments], steps of each environment's only episode; null: every row counts
+  const float* states;              // [environments, memory], the actor's before step 0; null where there is no memory
+};
+
+/// Neighbouring rows of one episode. A GRU starts with the given row of the initial states, or with zeros (-1).
+struct Sequence {
+  int64_t first;
+  int64_t length;
+  int64_t state;
 };
 
 /// Samples of an update, one row each.
@@ -37,6 +45,9 @@ struct Batch {
   std::vector<float> values;
   std::vector<uint8_t> masks;            // [size, mask]; empty: nothing is masked
   std::vector<float> reference_log_probabilities;  // [size]; empty: there is no reference policy
+  std::vector<Sequence> sequences;       // of a policy with memory: all rows, in their order
+  std::vector<float> actor_states;       // [states, memory]
+  std::vector<float> critic_states;
 };
 
 /// Fails with a typed error that names a sample.
@@ -52,8 +63,11 @@ void ValidateObservations(const Policy& policy, const float* observations, int64
 void ValidateRows(const Policy& policy, const float* observations, const float* actions, const uint8_t* masks,
                   int64_t count, int64_t first);
 
-/// Copies everything but advantages, returns and values into `batch`, in the order segment, step, environment.
-void FlattenRollout(const Policy& policy, const std::vector<Segment>& rollout, Batch& batch);
+/// Copies everything but advantages, returns and values into `batch`, in the order segment, step, environment. For a policy
+/// with memory the order is segment, environment, step, and an environment's rows are cut where an episode ended; its first
+/// sequence starts with the state that the segment has, and that `critic_states` [all environments, memory] has.
+void FlattenRollout(const Policy& policy, const std::vector<Segment>& rollout,
+                    const std::vector<float>& critic_states, Batch& batch);
 
 /// As FlattenRollout, for segments with `lengths`: in the order environment, step. Values are 0.
 void FlattenEpisodes(const Policy& policy, const std::vector<Segment>& rollout, Batch& batch);

@@ -17,6 +17,44 @@ void Shuffle(std::vector<int32_t>& rows, SplitMix64& random) {
   for (uint32_t i = static_cast<uint32_t>(rows.size()); i > 1; --i) std::swap(rows[i - 1], rows[random.Below(i)]);
 }
 
+/// The batch's rows in a new order, cut into minibatches: single rows, or whole sequences where the policy has memory. A
+/// minibatch of sequences ends with the one that reaches its share of the batch.
+class Shuffler {
+ public:
+  Shuffler(const Batch& batch, int64_t minibatch_size) : batch_(batch), minibatch_size_(minibatch_size) {
+    items_.resize(batch.sequences.empty() ? batch.size : batch.sequences.size());
+    std::iota(items_.begin(), items_.end(), 0);
+  }
+
+  void Shuffle(SplitMix64& random) {
+    agentgym::Shuffle(items_, random);
+    ends_.clear();
+    if (batch_.sequences.empty()) {
+      for (int64_t end = minibatch_size_; end < batch_.size; end += minibatch_size_) ends_.push_back(end);
+      ends_.push_back(batch_.size);
+      return;
+    }
+    rows_.clear();
+    const int64_t minibatches = (batch_.size + minibatch_size_ - 1) / minibatch_size_;
+    for (const int32_t item : items_) {
+      const Sequence& sequence = batch_.sequences[item];
+      for (int64_t i = 0; i < sequence.length; ++i) rows_.push_back(static_cast<int32_t>(sequence.first + i));
+      const auto full = static_cast<int64_t>(rows_.size());
+      if (full * minibatches >= batch_.size * static_cast<int64_t>(ends_.size() + 1)) ends_.push_back(full);
+    }
+  }
+
+  const std::vector<int32_t>& rows() const { return batch_.sequences.empty() ? items_ : rows_; }
+  const std::vector<int64_t>& ends() const { return ends_; }
+
+ private:
+  const Batch& batch_;
+  int64_t minibatch_size_;
+  std::vector<int32_t> items_;
+  std::vector<int32_t> rows_;
+  std::vector<int64_t> ends_;
+};
+
 bool IsFinite(const MinibatchLoss& loss) {
   return std::isfinite(loss.policy_loss + loss.value_loss + loss.entropy + loss.approximate_kl + loss.kl_to_reference);
 }
@@ -69,17 +107,17 @@ UpdateMetrics RunSurrogateUpdate(Engine& engine, TrainingState& state, const Bat
   Sums sums;
   engine.SetBatch(batch);
   SplitMix64 random(optimizer.seed);
-  std::vector<int32_t> rows(batch.size);
-  std::iota(rows.begin(), rows.end(), 0);
+  Shuffler shuffler(batch, optimizer.minibatch_size);
   bool stop = false;
   for (int64_t epoch = 0; epoch < optimizer.epochs && !stop; ++epoch) {
     ++metrics.epochs_run;
-    Shuffle(rows, random);
-    for (int64_t start = 0; start < batch.size; start += optimizer.minibatch_size) {
-      const int64_t count = std::min(optimizer.minibatch_size, batch.size - start);
-      const MinibatchLoss loss = engine.ComputeGradient(&rows[start], count, settings);
+    shuffler.Shuffle(random);
+    int64_t start = 0;
+    for (size_t minibatch = 0; minibatch < shuffler.ends().size(); ++minibatch) {
+      const int64_t count = shuffler.ends()[minibatch] - start;
+      const MinibatchLoss loss = engine.ComputeGradient(&shuffler.rows()[start], count, settings);
       const double norm = engine.GradientNorm();
-      const int64_t minibatch = start / optimizer.minibatch_size;
+      start += count;
       if (!IsFinite(loss)) FailDiverged("the loss", epoch, minibatch);
       if (!std::isfinite(norm)) FailDiverged("the gradient", epoch, minibatch);
       sums.Add(loss, norm);

@@ -71,6 +71,7 @@ void SerializeState(const TrainingState& state, Writer& writer) {
   Put(writer, state.observations);
   Put(writer, state.returns);
   writer.PutAll(state.running_returns);
+  if (state.remembers) writer.PutAll(state.critic_states);
 }
 
 void DeserializeState(Reader& reader, TrainingState& state) {
@@ -83,6 +84,7 @@ void DeserializeState(Reader& reader, TrainingState& state) {
   auto observations = Get(reader, static_cast<int64_t>(state.observations.mean.size()));
   auto returns = Get(reader, 1);
   auto running = reader.GetAll<float>(-1);
+  auto critic_states = state.remembers ? reader.GetAll<float>(-1) : std::vector<float>{};
   state.optimizer_steps = steps;
   // Copied, not moved: an engine holds the addresses of the moments.
   std::copy(first.begin(), first.end(), state.first_moment.begin());
@@ -90,6 +92,7 @@ void DeserializeState(Reader& reader, TrainingState& state) {
   state.observations = observations;
   state.returns = returns;
   state.running_returns = running;
+  state.critic_states = critic_states;
 }
 
 }  // namespace agentgym

@@ -32,7 +32,8 @@ struct TrainingState {
         first_moment(policy.trainable_size, 0.0f),
         second_moment(policy.trainable_size, 0.0f),
         observations(policy.statistics_size),
-        returns(1) {}
+        returns(1),
+        remembers(policy.memory > 0) {}
 
   /// Merges `count` observation rows into the statistics of box columns, and puts the new ones into the weights.
   void MergeObservations(const Policy& policy, const float* rows, int64_t count);
@@ -44,6 +45,8 @@ struct TrainingState {
   RunningStatistics observations;    // of box columns
   RunningStatistics returns;         // of the discounted return, one column
   std::vector<float> running_returns;  // discounted return of each environment's episode under way
+  bool remembers;                      // whether the policy has memory
+  std::vector<float> critic_states;    // [environments, memory], the critic's of each episode under way
 };
 
 /// Everything but the weights.

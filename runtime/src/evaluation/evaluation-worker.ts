@@ -9,7 +9,7 @@ import {
   type TaskOrder,
 } from '@agentgym/contract'
 import { greedyActions } from '../policy/action-sampling.ts'
-import { loadModelSession } from '../policy/policy-session.ts'
+import { forgetEnded, loadModelSession } from '../policy/policy-session.ts'
 import { checkPolicySpaces } from '../policy/policy-spec.ts'
 import { EpisodeSampler } from '../sandbox/episode-sampler.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
@@ -76,6 +76,8 @@ function evaluate(
     const { buffers, description } = environment
     const masks = description.masked ? buffers.masks : null
     const act = () => {
+      // Flags are those of the step before.
+      forgetEnded(session, buffers.flags)
       session.run(buffers.observations)
       greedyActions(
         { spec: policy, distribution: session.distribution, masks, rows: EVALUATION_ENVIRONMENTS },

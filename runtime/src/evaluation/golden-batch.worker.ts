@@ -32,9 +32,11 @@ function runGoldenBatch({ policy, model }: GoldenRequest): string {
  * Sums may round differently in batches of another size, so numbers are close, not equal.
  */
 function compareRows(whole: PolicySession, observations: Float32Array, part: PolicySession): void {
-  const outputs = ({ distribution, values }: PolicySession) => [distribution, values ?? new Float32Array(0)]
+  const outputs = ({ distribution, values, state }: PolicySession) => [distribution, values ?? none, state ?? none]
   const row = observations.length / whole.batch
   for (let from = 0; from + part.batch <= COMPARED_ROWS; from += part.batch) {
+    const state = (whole.state?.length ?? 0) / whole.batch
+    part.state?.set(goldenState(whole).subarray(from * state, (from + part.batch) * state))
     part.run(observations.subarray(from * row, (from + part.batch) * row))
     outputs(part).forEach((numbers, i) => {
       const width = numbers.length / part.batch
@@ -50,11 +52,12 @@ function compareRows(whole: PolicySession, observations: Float32Array, part: Pol
   part.dispose()
 }
 
-/** SHA-256 over the distribution rows, log_std and values of one run, as little-endian float32. */
+/** SHA-256 over the distribution rows, log_std, values and next states of one run, as little-endian float32. */
 function hashOutputs(session: PolicySession, observations: Float32Array): string {
+  session.state?.set(goldenState(session))
   session.run(observations)
   const hash = createHash('sha256')
-  for (const numbers of [session.distribution, session.logStd, session.values ?? new Float32Array(0)]) {
+  for (const numbers of [session.distribution, session.logStd, session.values ?? none, session.state ?? none]) {
     const at = numbers.findIndex((number) => !Number.isFinite(number))
     if (at >= 0) throw outputInvalid(`gives ${numbers[at]} for an observation within its spaces`)
     hash.update(new Uint8Array(numbers.buffer, numbers.byteOffset, numbers.byteLength))
@@ -93,6 +96,19 @@ const OTHER_SIZES = [1, 5]
 const COMPARED_ROWS = 10
 /** Of the largest number. */
 const CLOSE = 1e-3
+
+const none = new Float32Array(0)
+
+/** What a policy with memory remembers in the golden batch: nothing in the first row, numbers within ±1 in the others. */
+function goldenState({ state, batch }: PolicySession): Float32Array {
+  const numbers = new Float32Array(state?.length ?? 0)
+  const words = new Int32Array(2)
+  for (let i = numbers.length / batch; i < numbers.length; i++) {
+    threefry2x32(KEY[0], KEY[1], -1, i, words)
+    numbers[i] = Math.fround((words[0] >>> 8) / 2 ** 23 - 1)
+  }
+  return numbers
+}
 
 /** Any fixed key: the rows are the same on every machine, for ever. */
 const KEY = [0x601d, 0xba7c4] as const

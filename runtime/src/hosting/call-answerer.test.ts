@@ -15,7 +15,7 @@ import { buildPolicySpec } from '../policy/policy-spec.ts'
 import { randomWeights, testRandom } from '../policy/testing/policy-cases.ts'
 import { createNativeEnvironment } from '../rollout/testing/native-environment.ts'
 import { callAnswerer } from './call-answerer.ts'
-import type { ServedCall, ServedSpaces } from './call-codec.ts'
+import { readState, type ServedCall, type ServedSpaces } from './call-codec.ts'
 import { actionSpaces, hasChoices, observationSpaces, randomMask, randomSample } from './testing/random-calls.ts'
 
 const network = { hidden: [6], activation: 'tanh', embedding: 3, normalizeObservation: true } as const
@@ -96,6 +96,32 @@ describe('what a served agent does', () => {
       })
     })
     fc.assert(property, { numRuns: 60 })
+  })
+
+  it('goes on from the state that the caller sends back, and begins an episode without one', () => {
+    const scenario: ServedSpaces = {
+      observation: { type: 'discrete', n: 3, start: 0 },
+      action: { type: 'discrete', n: 4, start: 0 },
+    }
+    const memory = { kind: 'gru', units: 5 } as const
+    const policy = buildPolicySpec(scenario, { ...network, hidden: [...network.hidden], memory })
+    const model = exportModel(policy, randomWeights(policy, testRandom(3)))
+    const answerer = callAnswerer({ scenario, policy }, model)
+    const session = loadModelSession(model, policy, { batch: callsABatch })
+    let state: string | undefined
+    for (const observation of [1, 2, 0, 2]) {
+      const calls = [call(0), { ...call(observation), state }, { ...call(1), state: 'AAAA' }] as ServedCall[]
+      const [, answer, refused] = answerer(calls)
+      if ('error' in answer) throw new Error(answer.error.message)
+      session.run(new Float32Array(callsABatch).fill(observation))
+      expect(answer.state).toBe(readState(session.state?.subarray(10, 20) ?? new Float32Array(0)))
+      expect(answer.probabilities?.indexOf(Math.max(...answer.probabilities))).toBe(answer.action)
+      expect(refused).toMatchObject({ error: { code: 'observation_invalid', data: { field: 'state' } } })
+      state = answer.state
+    }
+    const plain = callAnswerer(randomAgent(scenario, testRandom(1)), randomAgent(scenario, testRandom(1)).model)
+    expect(plain([call(1)])[0]).not.toHaveProperty('state')
+    expect(plain([{ ...call(1), state }])[0]).toMatchObject({ error: { data: { field: 'state' } } })
   })
 
   it('is the same for nested boxes, in smaller batches, and whatever came before', () => {

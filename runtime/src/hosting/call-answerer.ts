@@ -1,9 +1,18 @@
 import { AgentGymError, type CallAnswer, callsABatch, type ErrorReport, type PolicySpec } from '@agentgym/contract'
+import { stateSize } from '@agentgym/contract/model'
 import { actionComponents } from '../policy/action-components.ts'
 import { greedyActions } from '../policy/action-sampling.ts'
 import { loadModelSession, type PolicySession } from '../policy/policy-session.ts'
 import { checkPolicySpaces } from '../policy/policy-spec.ts'
-import { actionDescriber, callEncoder, choiceProbabilities, type ServedCall, type ServedSpaces } from './call-codec.ts'
+import {
+  actionDescriber,
+  callEncoder,
+  choiceProbabilities,
+  readState,
+  type ServedCall,
+  type ServedSpaces,
+  writeState,
+} from './call-codec.ts'
 
 /** Of agent.json, what acting needs. */
 export type ServedManifest = { scenario: ServedSpaces; policy: PolicySpec }
@@ -29,6 +38,7 @@ export function callAnswerer({ scenario, policy }: ServedManifest, model: Uint8A
     rows.clear()
     const encoded = calls.flatMap((call, row) => {
       try {
+        writeState(call, rows.state(row))
         encode(call, rows.observation(row), rows.mask(row))
         return [{ call, row }]
       } catch (error) {
@@ -53,15 +63,22 @@ function actingBy(session: PolicySession, rows: CallRows, describe: ReturnType<t
       const masks = rows.mask(row)
       greedyActions({ spec: session.spec, distribution, masks, rows: 1 }, rows.action)
       const probabilities = choiceProbabilities(session.spec, distribution, masks)
-      return { id: call.id, ...describe(rows.action), probabilities, model_ms: modelMs }
+      return { id: call.id, ...describe(rows.action), probabilities, ...stateOf(row), model_ms: modelMs }
     } catch (error) {
       return { id: call.id, error: reportOf(error) }
     }
+  }
+  const stateOf = (row: number) => {
+    const state = rows.nextState(session, row)
+    const odd = state.find((number) => !Number.isFinite(number))
+    if (odd !== undefined) throw outputInvalid(odd)
+    return state.length === 0 ? {} : { state: readState(state) }
   }
   return function act(encoded: EncodedCall[]): Acted[] {
     if (encoded.length === 0) return []
     const startMs = performance.now()
     try {
+      session.state?.set(rows.states)
       session.run(rows.observations)
     } catch (error) {
       if (encoded.length === 1)
@@ -77,15 +94,19 @@ function actingBy(session: PolicySession, rows: CallRows, describe: ReturnType<t
 /** The rows of one batch: rows without a call are zeros, as of an episode that is over. */
 class CallRows {
   readonly observations: Float32Array
+  /** What a policy with memory remembers before the call. */
+  readonly states: Float32Array
   /** [action]: of the row that was looked at last. */
   readonly action: Float32Array
   readonly #masks: Uint8Array
-  readonly #sizes: { observation: number; mask: number; distribution: number }
+  readonly #sizes: { observation: number; mask: number; distribution: number; state: number }
 
   constructor(policy: PolicySpec) {
     const { maskSize, actionSize, distributionSize } = actionComponents(policy)
     const observation = policy.observation.reduce((sum, { size }) => sum + size, 0)
-    this.#sizes = { observation, mask: maskSize, distribution: distributionSize }
+    const state = stateSize(policy)
+    this.#sizes = { observation, mask: maskSize, distribution: distributionSize, state }
+    this.states = new Float32Array(callsABatch * state)
     this.observations = new Float32Array(callsABatch * observation)
     this.#masks = new Uint8Array(callsABatch * maskSize)
     this.action = new Float32Array(actionSize)
@@ -93,12 +114,21 @@ class CallRows {
 
   clear(): void {
     this.observations.fill(0)
+    this.states.fill(0)
     this.#masks.fill(1)
   }
 
   observation(row: number): Float32Array {
     const { observation } = this.#sizes
     return this.observations.subarray(row * observation, (row + 1) * observation)
+  }
+
+  state(row: number): Float32Array {
+    return this.states.subarray(row * this.#sizes.state, (row + 1) * this.#sizes.state)
+  }
+
+  nextState(session: PolicySession, row: number): Float32Array {
+    return session.state?.subarray(row * this.#sizes.state, (row + 1) * this.#sizes.state) ?? this.state(row)
   }
 
   mask(row: number): Uint8Array {

@@ -18,6 +18,29 @@ export type ServedSpaces = Pick<AgentManifest['scenario'], 'observation' | 'acti
  */
 type CallEncoder = (call: ServedCall, observation: Float32Array, mask: Uint8Array) => void
 
+/**
+ * Writes what a caller sent as an agent's memory into its row; nothing sent begins an episode. Throws `observation_invalid`
+ * if it is not what this agent returned.
+ */
+export function writeState(call: ServedCall, row: Float32Array): void {
+  row.fill(0)
+  if (call.state === undefined || call.state === null) return
+  const bytes = Buffer.from(call.state, 'base64')
+  const fits = row.length > 0 && bytes.length === row.length * 4 && bytes.toString('base64') === call.state
+  if (fits) for (let i = 0; i < row.length; i++) row[i] = bytes.readFloatLE(i * 4)
+  if (fits && row.every(Number.isFinite)) return
+  row.fill(0)
+  const expected = row.length === 0 ? 'no state: this agent has no memory' : 'the state of an earlier call, unchanged'
+  throw callInvalid('state', 'state is not one that this agent has returned.', expected)
+}
+
+/** The same for the way back. */
+export function readState(row: Float32Array): string {
+  const bytes = Buffer.alloc(row.length * 4)
+  for (let i = 0; i < row.length; i++) bytes.writeFloatLE(row[i], i * 4)
+  return bytes.toString('base64')
+}
+
 /** Compiles the encoders of an agent's spaces. */
 export function callEncoder({ observation: observed, action }: ServedSpaces): CallEncoder {
   const writeObservation = observationEncoder(observed)
@@ -94,7 +117,11 @@ function collect(value: unknown, shape: number[], depth: number, at: string, fla
 }
 
 /** An invalid call. `message` names the field, the expected and the received value; `expected` describes the whole space. */
-export function callInvalid(field: 'observation' | 'action_mask', message: string, expected: string): AgentGymError {
+export function callInvalid(
+  field: 'observation' | 'action_mask' | 'state',
+  message: string,
+  expected: string,
+): AgentGymError {
   return new AgentGymError({
     code: 'observation_invalid',
     message,

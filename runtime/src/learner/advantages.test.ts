@@ -36,6 +36,7 @@ function segment(environments: number, rewards: number[], values: number[], flag
     flags: Uint8Array.from(flags),
     masks: null,
     lengths: null,
+    states: null,
   } satisfies RolloutSegment
 }
 

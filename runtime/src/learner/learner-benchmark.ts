@@ -62,6 +62,7 @@ function syntheticRollout(samples: number): RolloutSegment {
     flags: new Uint8Array(samples),
     masks: null,
     lengths: null,
+    states: null,
   }
 }
 

@@ -24,6 +24,15 @@ export type RolloutSegment = {
    * where every row is a sample.
    */
   lengths: Int32Array | null
+  /** [N, units]; what the actor of a policy with memory remembered before step 0. Null where it has no memory. */
+  states: Float32Array | null
+}
+
+/** Rows that are sequences of a policy with memory, one after another. */
+export type Sequences = {
+  lengths: Int32Array
+  /** [sequences, 2 × units]; what actor and critic remember before the first row of each. */
+  states: Float32Array
 }
 
 /** What every algorithm's update has; schedules are already applied. */
@@ -114,6 +123,8 @@ export type Minibatch = {
   masks: Uint8Array | null
   /** Of the actions under the reference policy; null where there is none. */
   referenceLogProbabilities: Float32Array | null
+  /** Of a policy with memory. */
+  sequences?: Sequences
 }
 
 /** Who computes a gradient: libtorch's autograd in float32 or, to measure rounding errors against, in float64; or the fused kernels. */
@@ -128,6 +139,12 @@ export interface Learner {
   setReference(weights: Float32Array): void
   /** Distribution rows [B, distribution] and values [B] (in the reward's own units), as the ONNX graph must give them. */
   forward(observations: Float32Array, batch: number): { distribution: Float32Array; values: Float32Array }
+  /** The same for sequences of a policy with memory, with the state after the last row of each. */
+  forwardSequences(
+    observations: Float32Array,
+    batch: number,
+    sequences: Sequences,
+  ): { distribution: Float32Array; values: Float32Array; states: Float32Array }
   /**
    * Advantages, then `epochs` passes of minibatch updates, then new statistics for the normalisers. PPO's advantages are
    * GAE's; GRPO's are an episode's return against those of its group. Runs off the main thread.

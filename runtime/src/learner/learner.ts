@@ -10,6 +10,7 @@ import type {
   LearnerOptions,
   Minibatch,
   RolloutSegment,
+  Sequences,
   Update,
   UpdateMetrics,
 } from './learner-types.ts'
@@ -35,7 +36,8 @@ class AddonLearner implements Learner {
     ok(device === 'cpu' || path !== 'fused', 'the fused path computes on the CPU only')
     const layout = parameterLayout(spec)
     const cuda = device === 'cuda'
-    this.fused = !cuda && path !== 'autograd'
+    // The kernels have no GRU.
+    this.fused = !cuda && path !== 'autograd' && spec.memory === undefined
     this.parameterCount = layout.totalSize
     const { NativeLearner } = loadAddon()
     this.#native = translated(
@@ -57,6 +59,10 @@ class AddonLearner implements Learner {
 
   forward(observations: Float32Array, batch: number): { distribution: Float32Array; values: Float32Array } {
     return translated(() => this.#native.forward(observations, batch))
+  }
+
+  forwardSequences(observations: Float32Array, batch: number, sequences: Sequences) {
+    return translated(() => this.#native.forwardSequences(observations, batch, sequences))
   }
 
   async update(rollout: RolloutSegment[], update: Update): Promise<UpdateMetrics> {
@@ -117,6 +123,11 @@ interface NativeLearner {
   setWeights(weights: Float32Array): void
   setReference(weights: Float32Array): void
   forward(observations: Float32Array, batch: number): { distribution: Float32Array; values: Float32Array }
+  forwardSequences(
+    observations: Float32Array,
+    batch: number,
+    sequences: Sequences,
+  ): { distribution: Float32Array; values: Float32Array; states: Float32Array }
   update(rollout: RolloutSegment[], update: Update): Promise<UpdateMetrics>
   advantages(
     rollout: RolloutSegment[],

@@ -71,6 +71,7 @@ function play(bandit: Bandit, learner: Learner, environments: number, random: ()
     flags: new Uint8Array(environments).fill(1),
     masks: null,
     lengths: null,
+    states: null,
   }
 }
 

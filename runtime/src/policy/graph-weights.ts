@@ -46,6 +46,13 @@ export function graphWeights(spec: PolicySpec, parts: ObservationPart[], values:
       weights.push(matrix(find(`${network}.${layer}.weight`), order), vector(find(`${network}.${layer}.bias`)))
       order = null
     }
+    if (spec.memory !== undefined) {
+      for (const side of ['input', 'state'] as const) {
+        const name = `${network}.gru.${side}`
+        weights.push(matrix(find(`${name}.weight`), order), vector(find(`${name}.bias`)))
+        order = null
+      }
+    }
     const [weight, bias] = [find(`${network}.out.weight`), find(`${network}.out.bias`)]
     const map = network === 'critic' ? valueMap(find('value.scale')) : actionMap(spec)
     const dueling = spec.head === 'dueling_q'

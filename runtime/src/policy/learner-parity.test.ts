@@ -1,3 +1,4 @@
+import { stateSize } from '@agentgym/contract/model'
 import { describe, expect, test } from 'vitest'
 import { createLearner } from '../learner/learner.ts'
 import { exportModel } from './policy-graph.ts'
@@ -39,18 +40,29 @@ describe('libtorch and ONNX Runtime agree within 1e-5', () => {
       const observations = randomObservations(spec, BATCH, random, mean, deviation)
       const rollout = createPolicySession(spec, { batch: BATCH, values: true })
       rollout.setWeights(weights)
-      rollout.run(observations)
       const exported = loadModelSession(exportModel(spec, weights), spec, { batch: BATCH })
-      exported.run(observations)
+      const states = Float32Array.from({ length: BATCH * stateSize(spec) }, () => random() * 2 - 1)
+      for (const session of [rollout, exported]) {
+        session.state?.set(states)
+        session.run(observations)
+      }
       for (const path of ['autograd', 'fused'] as const) {
         const learner = createLearner(spec, { seed: SEED, device: 'cpu', threads: 1, path })
         learner.setWeights(weights)
-        const { distribution, values } = learner.forward(observations, BATCH)
+        const sequences = { lengths: new Int32Array(BATCH).fill(1), states }
+        const {
+          distribution,
+          values,
+          states: next,
+        } = spec.memory === undefined
+          ? { ...learner.forward(observations, BATCH), states: null }
+          : learner.forwardSequences(observations, BATCH, sequences)
         expect(difference(rollout.distribution, distribution), path).toBeLessThan(1e-5)
         const inUnits = exportedDistribution(spec, distribution, BATCH)
         expect(difference(exported.distribution, inUnits), path).toBeLessThan(1e-5)
         for (const session of [rollout, exported]) {
           expect(difference(session.values ?? [], values), path).toBeLessThan(1e-5)
+          if (next !== null) expect(difference(session.state ?? [], next), path).toBeLessThan(1e-5)
         }
         learner.dispose()
       }

@@ -10,8 +10,11 @@ export type Parameter = {
   size: number
   /** Learned by gradient; the rest are statistics that travel with the weights. */
   trainable: boolean
-  /** Orthogonal with this gain; zeros; ones; or normal(0, 1). */
-  init: { orthogonal: number } | 'zeros' | 'ones' | 'normal'
+  /**
+   * Orthogonal with this gain; zeros; ones; normal(0, 1); or zeros but for the update gates of a GRU, whose units then
+   * remember for 2 to 64 steps (Tallec and Ollivier 2018).
+   */
+  init: { orthogonal: number } | 'zeros' | 'ones' | 'normal' | 'timescales'
 }
 
 /**
@@ -108,6 +111,15 @@ export function parameterLayout(spec: PolicySpec): ParameterLayout {
       add(`${network}.${layer}.bias`, [units], 'zeros')
       width = units
     })
+    if (spec.memory !== undefined) {
+      const { units } = spec.memory
+      // Rows of the reset gate, of the update gate, and of the new state, as torch.nn.GRU has them.
+      add(`${network}.gru.input.weight`, [3 * units, width], { orthogonal: 1 })
+      add(`${network}.gru.input.bias`, [3 * units], 'timescales')
+      add(`${network}.gru.state.weight`, [3 * units, units], { orthogonal: 1 })
+      add(`${network}.gru.state.bias`, [3 * units], 'zeros')
+      width = units
+    }
     add(`${network}.out.weight`, [out, width], { orthogonal: gain })
     add(`${network}.out.bias`, [out], 'zeros')
   }

@@ -1,8 +1,9 @@
 import type { PolicySpec } from '@agentgym/contract'
-import { actionOutputNames } from '@agentgym/contract/model'
+import { actionOutputNames, STATE_INPUT, STATE_OUTPUT, stateSize } from '@agentgym/contract/model'
 import { type ConvolutionLayer, convolutionLayers } from './convolution.ts'
+import { GraphBuilder } from './graph-builder.ts'
 import { type GraphWeight, graphWeights } from './graph-weights.ts'
-import { encodeModel, FLOAT, INT64, type OnnxGraph, type OnnxNode, type OnnxTensor } from './onnx-model.ts'
+import { encodeModel, FLOAT, INT64 } from './onnx-model.ts'
 import {
   convolutionName,
   distributionSize,
@@ -17,10 +18,12 @@ import {
 } from './parameter-layout.ts'
 import { SQUASH_LIMIT, type SquashKind } from './squash.ts'
 
-/** Names in the rollout graph. */
+/** Names in the rollout graph; a state is the actor's alone. */
 export const ROLLOUT_INPUT = 'observations'
 export const ROLLOUT_DISTRIBUTION = 'distribution'
 export const ROLLOUT_VALUE = 'value'
+export const ROLLOUT_STATE = 'state'
+export const ROLLOUT_NEXT_STATE = 'next_state'
 
 /**
  * The graph that rollouts run: one input [batch, observation row], the weights as further inputs (so that an update of
@@ -38,20 +41,24 @@ export function rolloutModel(spec: PolicySpec, values: boolean): { bytes: Uint8A
       ? ROLLOUT_INPUT
       : graph.slice(ROLLOUT_INPUT, part.offset, part.size, `/observation/${part.name}.columns`),
   )
-  policy.network(networksOf(spec)[0].name, parts, ROLLOUT_DISTRIBUTION)
+  const units = spec.memory?.units ?? 0
+  if (units > 0) graph.input(ROLLOUT_STATE, ['batch', values ? 2 * units : units])
+  const states = policy.networkStates(ROLLOUT_STATE, values)
+  const next = [policy.network(networksOf(spec)[0].name, parts, ROLLOUT_DISTRIBUTION, states.actor)]
   graph.output(ROLLOUT_DISTRIBUTION, ['batch', distributionSize(spec)])
   if (values) {
-    policy.value(parts, ROLLOUT_DISTRIBUTION, ROLLOUT_VALUE)
+    next.push(policy.value(parts, ROLLOUT_DISTRIBUTION, ROLLOUT_VALUE, states.critic))
     graph.output(ROLLOUT_VALUE, ['batch'])
   }
+  if (units > 0) policy.nextState(next, ROLLOUT_NEXT_STATE)
   return { bytes: encodeModel(graph.build()), weights }
 }
 
 /**
  * model.onnx of an agent: one float32 input [batch, size] a leaf; `logits` [batch, n] of a categorical leaf; `mean`
  * [batch, n] of a box, the greedy action in the action's own units, and `log_std` [batch, n], the deviation of the Gaussian
- * before its squash, or in the action's own units where there is none; `value` [batch] in the reward's own units. Equal
- * arguments give equal bytes.
+ * before its squash, or in the action's own units where there is none; `value` [batch] in the reward's own units; of a
+ * policy with memory also the input `state` and the output `next_state`. Equal arguments give equal bytes.
  */
 export function exportModel(spec: PolicySpec, flat: Float32Array): Uint8Array {
   const parts = leafParts(spec)
@@ -65,7 +72,9 @@ export function exportModel(spec: PolicySpec, flat: Float32Array): Uint8Array {
   // A single leaf that needs nothing more is the last layer's output itself.
   const single = spec.action.length === 1 && spec.action[0].squash === undefined
   const distribution = single ? Object.values(actionOutputNames(spec.action[0]))[0] : '/distribution'
-  policy.network(networksOf(spec)[0].name, parts, distribution)
+  if (spec.memory !== undefined) graph.input(STATE_INPUT, ['batch', stateSize(spec)])
+  const states = policy.networkStates(STATE_INPUT, true)
+  const next = [policy.network(networksOf(spec)[0].name, parts, distribution, states.actor)]
   const deviations = logDeviations(spec, flat)
   for (const leaf of spec.action) {
     const size = leafColumns(leaf)
@@ -85,8 +94,9 @@ export function exportModel(spec: PolicySpec, flat: Float32Array): Uint8Array {
       graph.output(names.logStd, ['batch', size])
     }
   }
-  policy.value(parts, distribution, 'value')
+  next.push(policy.value(parts, distribution, 'value', states.critic))
   graph.output('value', ['batch'])
+  if (spec.memory !== undefined) policy.nextState(next, STATE_OUTPUT)
   return encodeModel(graph.build())
 }
 
@@ -147,8 +157,24 @@ class PolicyGraph {
     this.#columns = (part) => names.get(part.name) ?? remember(names, part.name, columns(part))
   }
 
-  /** Adds a whole network; gives the name of its last layer's output, [batch, out]. */
-  network(network: NetworkName, parts: ObservationPart[], output = `/${network}.out`): string {
+  /** The parts of a state that belong to each network; a state may be the actor's alone. */
+  networkStates(state: string, both: boolean): { actor: string; critic: string } {
+    const { memory } = this.#spec
+    if (memory === undefined || !both) return { actor: state, critic: state }
+    const part = (network: NetworkName, offset: number) =>
+      this.#graph.slice(state, offset, memory.units, `/${network}/memory.state`)
+    return { actor: part('actor', 0), critic: part('critic', memory.units) }
+  }
+
+  /** Joins what the networks remember. */
+  nextState(states: string[], output: string): void {
+    const units = this.#spec.memory?.units ?? 0
+    this.#graph.node('Concat', states, output, { axis: 1 })
+    this.#graph.output(output, ['batch', units * states.length])
+  }
+
+  /** Adds a whole network, whose last layer gives `output` [batch, out]; gives the name of its next state. */
+  network(network: NetworkName, parts: ObservationPart[], output: string, state: string): string {
     const { hidden, activation } = this.#spec
     const graph = this.#graph
     const features = parts.map((part) => this.#features(network, part))
@@ -157,13 +183,40 @@ class PolicyGraph {
       const sum = this.#linear(x, `/${network}.${layer}`, `/${network}.${layer}.sum`)
       x = graph.node(activation === 'tanh' ? 'Tanh' : 'Relu', [sum], `/${network}.${layer}`)
     }
-    return this.#linear(x, `/${network}.out`, output)
+    const next = this.#spec.memory === undefined ? '' : this.#remember(network, x, state, this.#spec.memory.units)
+    this.#linear(next === '' ? x : next, `/${network}.out`, output)
+    return next
   }
 
-  /** The critic's output, or the largest of the action values in `distribution`. */
-  value(parts: ObservationPart[], distribution: string, output: string): void {
-    if (this.#spec.head === undefined) this.#graph.squeeze(this.network('critic', parts), output)
-    else this.#graph.node('ReduceMax', [distribution], output, { axes: [1], keepdims: 0 })
+  /** One step of torch.nn.GRU, in plain operators: n + z (h - n). */
+  #remember(network: NetworkName, x: string, state: string, units: number): string {
+    const graph = this.#graph
+    const name = `/${network}/memory`
+    const byInput = this.#linear(x, `/${network}.gru.input`, `${name}.input`)
+    const byState = this.#linear(state, `/${network}.gru.state`, `${name}.hidden`)
+    const gatesOf = (sum: string) => graph.slice(sum, 0, 2 * units, `${sum}.gates`)
+    const freshOf = (sum: string) => graph.slice(sum, 2 * units, units, `${sum}.fresh`)
+    const gateSums = graph.node('Add', [gatesOf(byInput), gatesOf(byState)], `${name}.gate_sums`)
+    const gates = graph.node('Sigmoid', [gateSums], `${name}.gates`)
+    const reset = graph.slice(gates, 0, units, `${name}.reset`)
+    const keep = graph.slice(gates, units, units, `${name}.keep`)
+    const recalled = graph.node('Mul', [reset, freshOf(byState)], `${name}.recalled`)
+    const freshSum = graph.node('Add', [freshOf(byInput), recalled], `${name}.fresh_sum`)
+    const fresh = graph.node('Tanh', [freshSum], `${name}.fresh`)
+    const difference = graph.node('Sub', [state, fresh], `${name}.difference`)
+    const kept = graph.node('Mul', [keep, difference], `${name}.kept`)
+    return graph.node('Add', [fresh, kept], `${name}.next`)
+  }
+
+  /** The critic's output, or the largest of the action values in `distribution`; gives the name of the critic's next state. */
+  value(parts: ObservationPart[], distribution: string, output: string, state: string): string {
+    if (this.#spec.head !== undefined) {
+      this.#graph.node('ReduceMax', [distribution], output, { axes: [1], keepdims: 0 })
+      return ''
+    }
+    const next = this.network('critic', parts, '/critic.out', state)
+    this.#graph.squeeze('/critic.out', output)
+    return next
   }
 
   #linear(x: string, layer: string, output: string): string {
@@ -259,65 +312,4 @@ class PolicyGraph {
 function remember(names: Map<string, string>, part: string, name: string): string {
   names.set(part, name)
   return name
-}
-
-/** Collects a graph's parts. Names of everything that is no input or output start with a slash, which no leaf's does. */
-class GraphBuilder {
-  readonly #name: string
-  readonly #nodes: OnnxNode[] = []
-  readonly #initializers = new Map<string, OnnxTensor>()
-  readonly #inputs: OnnxGraph['inputs'] = []
-  readonly #outputs: OnnxGraph['outputs'] = []
-
-  constructor(name: string) {
-    this.#name = name
-  }
-
-  input(name: string, dims: (number | string)[]): void {
-    this.#inputs.push({ name, dims })
-  }
-
-  output(name: string, dims: (number | string)[]): void {
-    this.#outputs.push({ name, dims })
-  }
-
-  node(op: string, inputs: string[], output: string, attributes: OnnxNode['attributes'] = {}): string {
-    this.#nodes.push({ op, inputs, outputs: [output], attributes })
-    return output
-  }
-
-  floats(name: string, dims: number[], data: Float32Array): string {
-    this.#initializers.set(name, { name, dims, type: FLOAT, data })
-    return name
-  }
-
-  scalar(name: string, value: number): string {
-    return this.floats(name, [], Float32Array.of(value))
-  }
-
-  integers(name: string, values: number[]): string {
-    this.#initializers.set(name, { name, dims: [values.length], type: INT64, data: BigInt64Array.from(values, BigInt) })
-    return name
-  }
-
-  /** Columns [offset, offset + size) of a matrix. */
-  slice(x: string, offset: number, size: number, output: string): string {
-    const bounds = [offset, offset + size].map((column) => this.integers(`/column.${column}`, [column]))
-    return this.node('Slice', [x, ...bounds, this.integers('/axis.1', [1])], output)
-  }
-
-  /** [batch, 1] → [batch] */
-  squeeze(x: string, output: string): string {
-    return this.node('Squeeze', [x, this.integers('/axis.1', [1])], output)
-  }
-
-  build(): OnnxGraph {
-    return {
-      name: this.#name,
-      nodes: this.#nodes,
-      initializers: [...this.#initializers.values()],
-      inputs: this.#inputs,
-      outputs: this.#outputs,
-    }
-  }
 }

@@ -2,7 +2,13 @@ import { actionOutputNames } from '@agentgym/contract/model'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { describe, expect, test } from 'vitest'
 import { exportModel, logDeviations, rolloutModel } from './policy-graph.ts'
-import { createPolicySession, loadModelSession, type RolloutSession } from './policy-session.ts'
+import {
+  createPolicySession,
+  forgetEnded,
+  loadModelSession,
+  type PolicySession,
+  type RolloutSession,
+} from './policy-session.ts'
 import { policyCases, randomObservations, randomWeights, testRandom, valueCases } from './testing/policy-cases.ts'
 import { exportedDistribution, referenceForward } from './testing/reference-forward.ts'
 
@@ -24,12 +30,28 @@ describe.each([...policyCases(), ...valueCases()])('$name', ({ spec }) => {
   const observations = randomObservations(spec, BATCH, random)
   const expected = referenceForward(spec, weights, observations, BATCH)
 
+  /** A second step goes on from the first; an episode's end is forgotten in its row alone. */
+  function expectRemembers(session: PolicySession): void {
+    if (session.state === null) return
+    expectClose(session.state, expected.states.flat())
+    forgetEnded(
+      session,
+      Uint8Array.from({ length: BATCH }, (_, row) => row % 4),
+    )
+    const states = expected.states.map((state, row) => (row % 4 === 0 ? state : state.map(() => 0)))
+    session.run(observations)
+    const next = referenceForward(spec, weights, observations, BATCH, states)
+    expectClose(session.distribution, next.distribution)
+    expectClose(session.state, next.states.flat())
+  }
+
   test('the rollout graph gives what the formulas give', () => {
     const session = createPolicySession(spec, { batch: BATCH, values: true })
     session.setWeights(weights)
     session.run(observations)
     expectClose(session.distribution, expected.distribution)
     expectClose(session.values ?? new Float32Array(0), expected.values)
+    expectRemembers(session)
     session.dispose()
   })
 
@@ -39,6 +61,7 @@ describe.each([...policyCases(), ...valueCases()])('$name', ({ spec }) => {
     expectClose(session.distribution, exportedDistribution(spec, expected.distribution, BATCH))
     expectClose(session.values ?? new Float32Array(0), expected.values)
     expectClose(session.logStd, logDeviations(spec, weights), 1e-6)
+    expectRemembers(session)
     session.dispose()
   })
 })
@@ -131,9 +154,11 @@ describe('an exported model', () => {
     const inputs = session.inputMetadata.map((input) =>
       input.isTensor ? [input.name, input.type, ...input.shape] : [],
     )
-    expect(inputs).toEqual(spec.observation.map(({ name, size }) => [name, 'float32', 'batch', size]))
+    const state = spec.memory === undefined ? [] : [['state', 'float32', 'batch', 2 * spec.memory.units]]
+    const leaves = spec.observation.map(({ name, size }) => [name, 'float32', 'batch', size])
+    expect(inputs).toEqual([...leaves, ...state])
     const outputs = spec.action.flatMap((leaf) => Object.values(actionOutputNames(leaf)))
-    expect(session.outputNames).toEqual([...outputs, 'value'])
+    expect(session.outputNames).toEqual([...outputs, 'value', ...(spec.memory === undefined ? [] : ['next_state'])])
   })
 
   test('is the same bytes for the same weights', () => {

@@ -1,11 +1,20 @@
 import { AgentGymError, type PolicySpec } from '@agentgym/contract'
-import { actionOutputNames, checkModelStructure } from '@agentgym/contract/model'
+import { actionOutputNames, checkModelStructure, STATE_INPUT, STATE_OUTPUT, stateSize } from '@agentgym/contract/model'
+import { TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
 import { env } from 'onnxruntime-node'
 import { type Binding, binding, initOrt } from 'onnxruntime-node/dist/binding.js'
 import { escapeOutput } from '../sandbox/escape-output.ts'
 import { localModelLimits } from './local-model-limits.ts'
 import { distributionSize, gaussianSize } from './parameter-layout.ts'
-import { logDeviations, ROLLOUT_DISTRIBUTION, ROLLOUT_INPUT, ROLLOUT_VALUE, rolloutModel } from './policy-graph.ts'
+import {
+  logDeviations,
+  ROLLOUT_DISTRIBUTION,
+  ROLLOUT_INPUT,
+  ROLLOUT_NEXT_STATE,
+  ROLLOUT_STATE,
+  ROLLOUT_VALUE,
+  rolloutModel,
+} from './policy-graph.ts'
 
 export type ExecutionProvider = 'cpu' | 'cuda'
 
@@ -17,6 +26,11 @@ export interface PolicySession {
   readonly distribution: Float32Array
   /** [batch]; in the reward's own units. Null if not requested. */
   readonly values: Float32Array | null
+  /**
+   * [batch, state], what a policy with memory remembers; null for one without. `run` reads it and leaves the next one in it.
+   * Zeros begin an episode.
+   */
+  readonly state: Float32Array | null
   /** log standard deviation of every box column, in the action's own units; empty where no leaf is a box. */
   readonly logStd: Float32Array
   /** Reads [batch, observation row]. */
@@ -31,6 +45,15 @@ export interface RolloutSession extends PolicySession {
 
 /** A tensor as the binding reads one. It has no use for methods, so a plain object does. */
 type Tensor = { type: 'float32'; location: 'cpu'; dims: number[]; data: Float32Array }
+
+/** Forgets the episodes that ended in some rows: `flags` is the engine's, one a row. */
+export function forgetEnded({ state, batch }: PolicySession, flags: Uint8Array): void {
+  if (state === null) return
+  const size = state.length / batch
+  for (let row = 0; row < flags.length; row++) {
+    if ((flags[row] & (TERMINATED | TRUNCATED)) !== 0) state.fill(0, row * size, (row + 1) * size)
+  }
+}
 
 /**
  * ONNX Runtime's public `run` wraps its synchronous binding in a promise that waits for the event loop: 20 µs and an
@@ -92,12 +115,15 @@ export function createPolicySession(
   const fetches: Record<string, Tensor> = { [ROLLOUT_DISTRIBUTION]: distribution }
   if (values !== null) fetches[ROLLOUT_VALUE] = values
   const logStd = new Float32Array(gaussianSize(spec))
-  const run = runner(session, feeds, fetches)
+  const units = (spec.memory?.units ?? 0) * (wantsValues ? 2 : 1)
+  const state = addState(feeds, fetches, [ROLLOUT_STATE, ROLLOUT_NEXT_STATE], [batch, units])
+  const run = runner(session, feeds, fetches, state)
   return {
     spec,
     batch,
     distribution: distribution.data,
     values: values?.data ?? null,
+    state: state?.now ?? null,
     logStd,
     setWeights(flat) {
       for (const weight of weights) weight.fill(flat)
@@ -144,12 +170,14 @@ export function loadModelSession(bytes: Uint8Array, spec: PolicySpec, options: M
   const distributionRow = distributionSize(spec)
   const distribution = new Float32Array(batch * distributionRow)
   const logStd = new Float32Array(gaussianSize(spec))
-  const run = runner(session, feeds, fetches)
+  const state = addState(feeds, fetches, [STATE_INPUT, STATE_OUTPUT], [batch, stateSize(spec)])
+  const run = runner(session, feeds, fetches, state)
   return {
     spec,
     batch,
     distribution,
     values: values.data,
+    state: state?.now ?? null,
     logStd,
     run(rows) {
       for (const leaf of spec.observation) {
@@ -184,10 +212,27 @@ function asModelFailure<Result>(code: 'model_load_failed' | 'model_run_failed', 
   }
 }
 
+type SessionState = { now: Float32Array; next: Float32Array }
+
+/** The tensors of a policy's memory; null where it has none. */
+function addState(
+  feeds: Record<string, Tensor>,
+  fetches: Record<string, Tensor>,
+  [input, output]: [string, string],
+  dims: [number, number],
+): SessionState | null {
+  if (dims[1] === 0) return null
+  const [now, next] = [tensor(dims), tensor(dims)]
+  feeds[input] = now
+  fetches[output] = next
+  return { now: now.data, next: next.data }
+}
+
 function runner(
   session: Binding.InferenceSession,
   feeds: Record<string, Tensor>,
   fetches: Record<string, Tensor>,
+  state: SessionState | null,
 ): () => void {
   // The binding's types ask for tensors with their methods, which it never calls.
   const call = session.run.bind(session) as unknown as (
@@ -198,6 +243,7 @@ function runner(
   const options = {}
   return () => {
     call(feeds, fetches, options)
+    state?.now.set(state.next)
   }
 }
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type ActionLeaf, AgentGymError, type PolicySpec, type TrainingPlan } from '@agentgym/contract'
-import { actionOutputNames } from '@agentgym/contract/model'
+import { actionOutputNames, STATE_INPUT, STATE_OUTPUT } from '@agentgym/contract/model'
 import { actionLeaves, observationLeaves } from '@agentgym/scenario/engine'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
 import { isImage } from './convolution.ts'
@@ -8,7 +8,7 @@ import { squashLeaf } from './squash.ts'
 
 export type NetworkSettings = Pick<
   PolicySpec,
-  'hidden' | 'activation' | 'embedding' | 'normalizeObservation' | 'convolution' | 'head'
+  'hidden' | 'activation' | 'embedding' | 'normalizeObservation' | 'convolution' | 'head' | 'memory'
 > & {
   /** Absent: `clipped`, as agents of older versions have it. */
   boxActions?: 'squashed' | 'clipped'
@@ -24,8 +24,9 @@ export function buildPolicySpec(
 ): PolicySpec {
   const shape = network.boxActions === 'squashed' ? squashLeaf : withoutHugeScales
   const action = uniquelyNamed(actionLeaves(description.action), 'action', []).map(shape)
-  const observation = uniquelyNamed(observationLeaves(description.observation), 'obs', outputNames(action))
-  const { convolution } = network
+  const { convolution, memory } = network
+  const reserved = [...outputNames(action), ...(memory === undefined ? [] : [STATE_INPUT, STATE_OUTPUT])]
+  const observation = uniquelyNamed(observationLeaves(description.observation), 'obs', reserved)
   return {
     version: 1,
     observation,
@@ -36,12 +37,14 @@ export function buildPolicySpec(
     normalizeObservation: network.normalizeObservation,
     ...(convolution !== undefined && observation.some(isImage) ? { convolution } : {}),
     ...(network.head === undefined ? {} : { head: network.head }),
+    ...(memory === undefined ? {} : { memory }),
   }
 }
 
-/** The network that a run's settings ask for. */
-export function networkOf(settings: TrainingPlan['settings']): NetworkSettings {
-  const { convolution, filters } = settings
+/** The network that a run's settings ask for, in a scenario that needs memory or not. */
+export function networkOf(settings: TrainingPlan['settings'], needsMemory: boolean): NetworkSettings {
+  const { convolution, filters, memory, memory_units } = settings
+  const recurrent = memory === 'gru' || (memory === 'auto' && needsMemory)
   return {
     hidden: settings.hidden,
     activation: settings.activation,
@@ -49,6 +52,7 @@ export function networkOf(settings: TrainingPlan['settings']): NetworkSettings {
     normalizeObservation: settings.normalize_observation,
     boxActions: settings.box_actions,
     convolution: convolution === 'none' ? undefined : { kind: convolution === 'auto' ? 'small' : convolution, filters },
+    memory: recurrent ? { kind: 'gru', units: memory_units } : undefined,
   }
 }
 

@@ -4,7 +4,7 @@ import { MAX_METRICS, TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
 import type { RolloutSegment } from '../learner/learner-types.ts'
 import { type SampledActions, type SamplingRequest, sampleActions } from '../policy/action-sampling.ts'
 import { exploreActions } from '../policy/epsilon-greedy.ts'
-import type { RolloutSession } from '../policy/policy-session.ts'
+import { forgetEnded, type RolloutSession } from '../policy/policy-session.ts'
 import type { ScenarioDescription, VectorEnvironment } from '../sandbox/vector-environment.ts'
 import { EpisodeColumns, EpisodeRecorder } from './episodes.ts'
 
@@ -66,6 +66,7 @@ export class RolloutCollector {
     const { buffers } = environment
     const episodes = new EpisodeColumns()
     segment.observations.set(buffers.observations)
+    this.#keepStates()
     for (let t = 0; t < segment.steps; t++) {
       const step = this.#step(t)
       this.#play(step, startStep + t)
@@ -88,6 +89,8 @@ export class RolloutCollector {
     const episodes = new EpisodeColumns()
     environment.reset(episode)
     segment.observations.set(environment.buffers.observations)
+    this.#parts.session.state?.fill(0)
+    this.#keepStates()
     for (let t = 0; episodes.count < environment.environments; t++) {
       assert(t < segment.steps, 'the time limit ends every episode')
       const step = this.#step(t)
@@ -99,6 +102,12 @@ export class RolloutCollector {
     }
     episodes.metricNames = environment.metricNames()
     return episodes
+  }
+
+  /** What the policy remembers before the first step; sessions may have more rows than there are environments. */
+  #keepStates(): void {
+    const { segment, session } = this.#parts
+    if (session.state !== null) segment.states?.set(session.state.subarray(0, segment.states.length))
   }
 
   #step(t: number): Step {
@@ -117,6 +126,7 @@ export class RolloutCollector {
     if (this.#epsilon === null) sampleActions(this.#request, step.sampled)
     else exploreActions(this.#request, this.#epsilon, step.sampled)
     environment.step()
+    forgetEnded(session, buffers.flags)
     step.next.set(buffers.observations)
     step.rewards.set(buffers.rewards)
     step.flags.set(buffers.flags)
@@ -196,6 +206,7 @@ export function allocateSegment(
     rewards: floats(rows),
     flags: bytes(rows),
     masks: masked && sizes.mask > 0 ? bytes(rows * sizes.mask) : null,
+    states: spec.memory === undefined ? null : floats(environments * spec.memory.units),
     lengths: episodes ? new Int32Array(new SharedArrayBuffer(environments * 4)) : null,
   }
 }

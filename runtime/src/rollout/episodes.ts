@@ -74,6 +74,8 @@ export type EnvironmentSnapshot = {
   episode: number
   /** [steps so far, action]; as the environment took them, boxes clipped. */
   actions: Float32Array
+  /** [units]; what the actor of a policy with memory remembers of it. Absent: it has no memory. */
+  state?: Float32Array
 }
 
 /** Vector steps in one block of memory. */

@@ -34,13 +34,18 @@ class RolloutWorker {
         return { type: 'collected', episodes: collector.collectEpisodes(request.episode).pack() }
       }
       case 'snapshot': {
-        const snapshots = this.#ready().collector.recorder.snapshot(this.#guest().open.firstEnvironment)
+        const { session, collector } = this.#ready()
+        const snapshots = collector.recorder.snapshot(this.#guest().open.firstEnvironment)
+        if (session.state !== null) {
+          for (const [i, snapshot] of snapshots.entries()) snapshot.state = stateOf(session, i)?.slice()
+        }
         return { type: 'snapshots', snapshots }
       }
       case 'restore': {
         const { open, environment } = this.#guest()
-        for (const { environment: number, episode, actions } of request.snapshots) {
+        for (const { environment: number, episode, actions, state } of request.snapshots) {
           environment.restore(number - open.firstEnvironment, episode, actions)
+          if (state !== undefined) stateOf(this.#ready().session, number - open.firstEnvironment)?.set(state)
         }
         this.#ready().collector.recorder.restore(request.snapshots)
         return { type: 'restored' }
@@ -91,6 +96,11 @@ class RolloutWorker {
     assert(this.#configured !== null, 'configure comes first')
     return this.#configured
   }
+}
+
+/** What the policy remembers in one row. */
+function stateOf({ state, batch }: RolloutSession, row: number): Float32Array | undefined {
+  return state?.subarray((row * state.length) / batch, ((row + 1) * state.length) / batch)
 }
 
 assert(parentPort !== null, 'runs as a worker thread')

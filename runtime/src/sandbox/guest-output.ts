@@ -11,6 +11,7 @@ const descriptionSchema: z.ZodType<ScenarioDescription> = z.strictObject({
   maxSteps: z.int().positive(),
   tasks: z.strictObject({ train: count, eval: count }),
   masked: z.boolean(),
+  memory: z.literal(true).optional(),
   sizes: z.strictObject({ observation: z.int().positive(), action: z.int().positive(), mask: count }),
 })
 

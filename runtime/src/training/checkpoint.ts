@@ -4,7 +4,7 @@ import type { ScenarioIdentity } from '../sandbox/vector-environment.ts'
 import type { CurvePoint, EpisodeResult } from './run-statistics.ts'
 
 /** A running episode, rebuilt on resume by replaying its actions. */
-export type EpisodeSnapshot = { environment: number; episode: number; actions: Float32Array }
+export type EpisodeSnapshot = { environment: number; episode: number; actions: Float32Array; state?: Float32Array }
 
 /** Everything that a resumed run needs to end as the run that was not interrupted would have. */
 export type Checkpoint = {
@@ -56,6 +56,7 @@ export function encodeCheckpoint(checkpoint: Checkpoint): Uint8Array<ArrayBuffer
     ['episode_index', index],
     ['learner_state', learnerState],
   ]
+  if (episodes[0]?.state !== undefined) tensors.push(['episode_states', joined(episodes.map(({ state }) => state))])
   const header: Record<string, TensorHeader | Record<string, string>> = {}
   const body = new Uint8Array(tensors.reduce((sum, [, array]) => sum + array.byteLength, 0))
   let offset = 0
@@ -80,6 +81,16 @@ export function encodeCheckpoint(checkpoint: Checkpoint): Uint8Array<ArrayBuffer
   return file
 }
 
+/** Arrays of one length, one after another. */
+function joined(arrays: (Float32Array | undefined)[]): Float32Array {
+  const length = arrays[0]?.length ?? 0
+  const all = new Float32Array(arrays.length * length)
+  arrays.forEach((array, i) => {
+    if (array !== undefined) all.set(array, i * length)
+  })
+  return all
+}
+
 /** Reads what `encodeCheckpoint` wrote; a torn or foreign file throws `checkpoint_invalid`. */
 export function decodeCheckpoint(content: Uint8Array, path: string): Checkpoint {
   // A copy that is no Buffer: a Buffer's `slice` shares memory, and the arrays below must own theirs, aligned.
@@ -99,6 +110,8 @@ export function decodeCheckpoint(content: Uint8Array, path: string): Checkpoint 
     const { best, ...scalars } = JSON.parse(header.__metadata__.state)
     const index = new Int32Array(bytes('episode_index'))
     const actions = new Float32Array(bytes('episode_actions'))
+    const states = header.episode_states === undefined ? null : new Float32Array(bytes('episode_states'))
+    const units = states === null ? 0 : (states.length * 3) / index.length
     const episodes: EpisodeSnapshot[] = []
     let offset = 0
     for (let i = 0; i < index.length; i += 3) {
@@ -106,6 +119,7 @@ export function decodeCheckpoint(content: Uint8Array, path: string): Checkpoint 
         environment: index[i],
         episode: index[i + 1],
         actions: actions.slice(offset, offset + index[i + 2]),
+        ...(states === null ? {} : { state: states.slice((i / 3) * units, (i / 3 + 1) * units) }),
       })
       offset += index[i + 2]
     }
@@ -140,6 +154,8 @@ const earlierSettings: Partial<TrainingPlan['settings']> = {
   filters: 16,
   box_actions: 'clipped',
   initial_log_std: 0,
+  memory: 'none',
+  memory_units: 64,
 }
 
 /** The settings that a checkpoint's run has. */

@@ -8,7 +8,7 @@ import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
  */
 export function policyOfPlan(
   plan: TrainingPlan,
-  description: Pick<ScenarioDescription, 'observation' | 'action'>,
+  description: Pick<ScenarioDescription, 'observation' | 'action' | 'memory'>,
   settings: TrainingPlan['settings'] = plan.settings,
 ): PolicySpec {
   if (plan.algorithm === 'dqn') {
@@ -16,7 +16,9 @@ export function policyOfPlan(
     if (plan.settings.execution_provider !== 'cpu') throw cpuOnly(plan)
   }
   return buildPolicySpec(description, {
-    ...networkOf(settings),
+    ...networkOf(settings, description.memory === true),
+    // A Q-network learns from single steps.
+    ...(plan.algorithm === 'dqn' ? { memory: undefined } : {}),
     head: plan.algorithm === 'dqn' ? (plan.settings.dueling ? 'dueling_q' : 'q') : undefined,
   })
 }

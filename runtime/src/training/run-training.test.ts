@@ -69,6 +69,23 @@ describe('runTraining', { timeout: 120_000 }, () => {
     expect((await run({ checkpoint: bytes, plan: threads })).outcome?.steps).toBe(960)
   })
 
+  it.each([
+    ['ppo', { rollout_steps: 7, environments: 4, minibatch_size: 16 }],
+    ['a2c', { environments: 4 }],
+    ['grpo', { group_size: 2, groups: 3 }],
+  ])('goes on from a checkpoint of a policy with memory, %s', async (algorithm, changes) => {
+    const common = { steps: 360, evaluation_episodes: 4, checkpoint_every: 120, memory: 'gru', memory_units: 6 }
+    const plan = resolveTrainingPlan({}, { algorithm, settings: { ...common, hidden: [8], ...changes } })
+    const whole = await run({ plan })
+    const [bytes] = whole.checkpoints[0]
+    const resumed = await run({ plan, checkpoint: bytes })
+    expect(resumed.progress.length).toBeLessThan(whole.progress.length)
+    expect(resumed.outcome?.policy.memory).toEqual({ kind: 'gru', units: 6 })
+    expect(resumed.outcome?.weights).toEqual(whole.outcome?.weights)
+    expect(resumed.outcome?.evaluation).toEqual(whole.outcome?.evaluation)
+    expect(await run({ plan })).toMatchObject({ outcome: { weights: whole.outcome?.weights } })
+  })
+
   it('goes on from its end for more steps', async () => {
     const planOf = (changes: Record<string, unknown>) =>
       resolveTrainingPlan({}, { settings: { ...settings, learning_rate_schedule: 'constant', ...changes } })

@@ -52,8 +52,9 @@ export async function train(options: TrainOptions): Promise<ResultEvent> {
     await writeAtomically(path, outcome.checkpoint).catch((error: unknown) => {
       if (!(error instanceof AgentGymError)) throw error
     })
-    const { steps, seconds, evaluation } = outcome
-    const result: ResultEvent = { event: 'result', ok: true, agent: out, steps, seconds, evaluation }
+    const { steps, seconds, evaluation, policy } = outcome
+    const memory = policy.memory !== undefined
+    const result: ResultEvent = { event: 'result', ok: true, agent: out, steps, seconds, evaluation, memory }
     options.onEvent(result)
     return result
   } finally {

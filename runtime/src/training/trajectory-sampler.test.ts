@@ -22,6 +22,7 @@ function segmentOf(flags: number[], firstStep: number): RolloutSegment {
     flags: Uint8Array.from({ length: steps * 2 }, (_, i) => (i % 2 ? TERMINATED : flags[i / 2])),
     masks: null,
     lengths: null,
+    states: null,
   }
 }
 

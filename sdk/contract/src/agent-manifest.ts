@@ -89,6 +89,12 @@ export const policySpecSchema = z.strictObject({
    * the same, of a network that adds a value of the state and advantages of the actions.
    */
   head: z.enum(['q', 'dueling_q']).optional(),
+  /**
+   * A recurrent core between the hidden layers and the outputs of actor and critic each. The model then has an input
+   * `state` [batch, 2 × units], zeros where an episode begins, and an output `next_state`: the actor's units, then the
+   * critic's. Absent: the policy acts on the observation alone.
+   */
+  memory: z.strictObject({ kind: z.literal('gru'), units: positive }).optional(),
 })
 export type PolicySpec = z.infer<typeof policySpecSchema>
 

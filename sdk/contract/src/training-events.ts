@@ -57,6 +57,8 @@ export const resultEventSchema = z.strictObject({
   steps: z.int().nonnegative(),
   seconds: z.number().nonnegative(),
   evaluation: evaluationSchema,
+  /** Whether the policy remembers earlier observations of an episode. Absent: not known. */
+  memory: z.boolean().optional(),
 })
 export type ResultEvent = z.infer<typeof resultEventSchema>
 

@@ -35,6 +35,10 @@ const commonSettings = {
   box_actions: z.enum(['squashed', 'clipped']).default('squashed'),
   /** log standard deviation that box actions start with: before the squash, or for half a clipped box's width. */
   initial_log_std: z.number().min(-10).max(3).default(-1),
+  /** A GRU that remembers earlier observations of the episode. `auto`: if the scenario asks for it (`memory: true`). */
+  memory: z.enum(['auto', 'none', 'gru']).default('auto'),
+  /** Units of the GRU, in actor and critic each. */
+  memory_units: positiveInteger.max(1024).default(64),
   /** Where rollouts and the learner compute. */
   execution_provider: z.enum(['cpu', 'cuda']).default('cpu'),
   /** Rollout threads, each with its own isolate; 0 takes one a core, at most one for every 8 environments. */

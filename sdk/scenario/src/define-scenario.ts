@@ -28,6 +28,11 @@ export type ScenarioDefinition<Observation extends Space, Action extends ActionS
   maxSteps: number
   /** Numbers of tasks for training and, held out, for evaluation. */
   tasks?: { train: number; eval?: number }
+  /**
+   * Whether an agent must remember earlier observations of the episode to act well: training then uses a recurrent
+   * network. Default: false.
+   */
+  memory?: boolean
   /** Starts an episode. May be async, but nothing can be waited for: a scenario has no timers and no I/O. */
   reset(context: EpisodeContext): State | PromiseLike<State>
   /** One step; may mutate `state`. */

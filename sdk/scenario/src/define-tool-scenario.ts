@@ -169,8 +169,8 @@ export function defineToolScenario<Observation extends Space, Name extends strin
     observe: (episode: ToolEpisode<State>) => scenario.observe(episode),
     metrics: (episode: ToolEpisode<State>) => scenario.metrics(episode),
   }
-  const { observation, maxSteps, tasks, available } = definition
-  const whole = { observation, action: scenario.space, maxSteps, tasks, ...callbacks }
+  const { observation, maxSteps, tasks, memory, available } = definition
+  const whole = { observation, action: scenario.space, maxSteps, tasks, memory, ...callbacks }
   const masked =
     available === undefined
       ? whole
@@ -230,6 +230,8 @@ export type ToolScenarioDefinition<Observation extends Space, Name extends strin
   /** Longest episode in calls. Running out is the end: the outcome is paid then, and nothing comes after it. */
   maxSteps: number
   tasks?: { train: number; eval?: number }
+  /** As in `defineScenario`: whether an agent must remember earlier observations. */
+  memory?: boolean
   /** Starts an episode. Write it before `tools`, so that TypeScript knows the state in them. */
   start(context: EpisodeContext): State
   /** The tools, in the order of the action's index. A tool with parameters is best written with `tool({ … })`. */

@@ -1,13 +1,11 @@
 import { AgentGymError, type ErrorReport, errorCatalog } from '@agentgym/contract'
 import type { Context, ErrorHandler } from 'hono'
-import { html } from 'hono/html'
 import { HTTPException } from 'hono/http-exception'
 import type { ContentfulStatusCode } from 'hono/utils/http-status'
 import { sqlState } from '../database/violated-constraint.ts'
 import { outageIn, reasonOf } from '../dependencies/outage.ts'
 import type { Log } from '../services.ts'
 import type { Env, FailureFormat } from './env.ts'
-import { page } from './pages/page.ts'
 import { currentTraceId } from './request-context.ts'
 
 /**
@@ -21,8 +19,7 @@ export function answerError(log: Log): ErrorHandler<Env> {
     const error = thrown instanceof HTTPException && thrown.cause instanceof Error ? thrown.cause : thrown
     if (error instanceof AgentGymError) return answer(c, error.toReport())
     if (error instanceof HTTPException && error.status < 500) return answerException(c, error)
-    const report = faultReport(log, c, error)
-    return c.get('rules')?.csrf === 'form' && outageIn(error) ? unavailablePage(c, report) : answer(c, report)
+    return answer(c, faultReport(log, c, error))
   }
 }
 
@@ -55,15 +52,6 @@ export function answer(c: Context<Env>, report: ErrorReport, status?: Contentful
   const { body, challenge } = c.get('rules')?.failureFormat ?? ownFormat
   if (report.code === 'unauthenticated' && challenge) c.header('www-authenticate', 'Bearer')
   return c.json(body(report), status ?? (errorCatalog[report.code].status as ContentfulStatusCode))
-}
-
-/** An outage as one of the server's own pages. The site has one of its own. */
-function unavailablePage(c: Context<Env>, report: ErrorReport): Response | Promise<Response> {
-  sayWhenToRetry(c, report)
-  const title = 'Temporarily unavailable'
-  const hint = html`<p>Go back and try again in a few seconds. If the problem persists, contact the operator of this server.</p>`
-  const body = [html`<h1>${title}</h1>`, html`<p class="lead">${report.message}</p>`, hint]
-  return c.html(page({ title: `${title} · AgentGym`, body }), 503)
 }
 
 /** Sets `retry-after` where the failure says when to try again. */

@@ -173,7 +173,7 @@ function openAiErrorBody({ code, message, hint, data }: ErrorReport) {
 export async function spacesOf(
   query: Queries,
   which: { versionId: string } | { package: string; version: string },
-): Promise<Pick<AgentManifest['scenario'], 'observation' | 'action'> | undefined> {
+): Promise<AgentSpaces | undefined> {
   const row = await query
     .selectFrom('agent_versions')
     .innerJoin('versions', 'versions.id', 'agent_versions.version_id')
@@ -186,7 +186,15 @@ export async function spacesOf(
         .where('versions.version', '=', 'package' in which ? which.version : ''),
     )
     .executeTakeFirst()
-  return row?.manifest.scenario
+  return row && { ...row.manifest.scenario, remembers: row.manifest.policy.memory !== undefined }
+}
+
+type AgentSpaces = Pick<AgentManifest['scenario'], 'observation' | 'action'> & { remembers: boolean }
+
+/** A conversation has no place for what an agent remembers between calls. Throws `request_invalid` for an agent with memory. */
+export function refuseMemory(agent: AgentSpaces | undefined): void {
+  if (agent?.remembers !== true) return
+  throw invalid('model', 'this agent remembers earlier observations: call it by /v1/packages/…/calls, with its `state`')
 }
 
 type CallableAgent = { name: string; owner: string; created_at: Date }

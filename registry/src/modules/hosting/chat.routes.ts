@@ -12,6 +12,7 @@ import {
   observationOf,
   observedText,
   openAiFailures,
+  refuseMemory,
   spacesOf,
 } from './chat-completions.ts'
 import { callFailures } from './hosted-calls.routes.ts'
@@ -67,7 +68,11 @@ export function chatRoutes(services: HostingServices): OpenAPIHono<Env> {
       {
         ...{ actor: c.get('actor'), name, key, maxPriceMinor },
         request: { version, observation: null },
-        observe: async (versionId) => observationOf(observed, (await spacesOf(query, { versionId }))?.observation),
+        observe: async (versionId) => {
+          const agent = await spacesOf(query, { versionId })
+          refuseMemory(agent)
+          return observationOf(observed, agent?.observation)
+        },
       },
       c.req.raw.signal,
     )

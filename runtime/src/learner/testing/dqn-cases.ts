@@ -47,6 +47,7 @@ export function rolloutOf(steps: Step[], next: number): RolloutSegment {
     flags: Uint8Array.from(steps, ({ flags }) => flags ?? 0),
     masks: steps[0].mask === undefined ? null : Uint8Array.from(steps.flatMap(({ mask }) => mask ?? [1, 1])),
     lengths: null,
+    states: null,
   }
 }
 

@@ -63,6 +63,7 @@ export function cutSegments(segment: RolloutSegment, parts: number[]): RolloutSe
       flags: take(segment.flags, steps),
       masks: segment.masks === null ? null : take(segment.masks, steps),
       lengths: segment.lengths?.slice(first, first + count) ?? null,
+      states: null,
     }
     first += count
     return part

@@ -1,7 +1,7 @@
 import type { PolicySpec } from '@agentgym/contract'
 import { expect } from 'vitest'
 import { randomObservations } from '../../policy/testing/policy-cases.ts'
-import type { Minibatch, PpoUpdate, RolloutSegment, UpdateMetrics } from '../learner-types.ts'
+import type { Minibatch, PpoUpdate, RolloutSegment, Sequences, UpdateMetrics } from '../learner-types.ts'
 
 /** CleanRL's settings, with one epoch and one minibatch unless a test says otherwise. */
 export function ppoUpdate(changes: Partial<PpoUpdate> = {}): PpoUpdate {
@@ -72,7 +72,22 @@ export function randomMinibatch(spec: PolicySpec, size: number, random: () => nu
     returns: spread(2),
     values: spread(2),
     referenceLogProbabilities: null,
+    ...(spec.memory === undefined ? {} : { sequences: randomSequences(spec, size, random) }),
   }
+}
+
+function randomStates(length: number, random: () => number): Float32Array {
+  return Float32Array.from({ length }, () => random() * 2 - 1)
+}
+
+/** Cuts rows into sequences of random lengths with random initial states. */
+function randomSequences(spec: PolicySpec, rows: number, random: () => number): Sequences {
+  const lengths: number[] = []
+  for (let left = rows; left > 0; left -= lengths[lengths.length - 1]) {
+    lengths.push(Math.min(left, 1 + Math.floor(random() * 9)))
+  }
+  const units = spec.memory?.units ?? 0
+  return { lengths: Int32Array.from(lengths), states: randomStates(lengths.length * 2 * units, random) }
 }
 
 /** A rollout of random numbers in shared memory, as workers give it. */
@@ -95,6 +110,7 @@ export function randomRollout(
     flags,
     masks: null,
     lengths: null,
+    states: spec.memory === undefined ? null : shared(randomStates(environments * spec.memory.units, random)),
   }
 }
 

@@ -1,7 +1,7 @@
 import type { PolicySpec } from '@agentgym/contract'
 import { distributionSize, parameterLayout } from '../../policy/parameter-layout.ts'
 import { logSlope } from '../../policy/squash.ts'
-import { referenceForward } from '../../policy/testing/reference-forward.ts'
+import { referenceForward, referenceSequences } from '../../policy/testing/reference-forward.ts'
 import type { GrpoUpdate, Minibatch, PpoUpdate } from '../learner-types.ts'
 import { actionSizes } from './ppo-cases.ts'
 
@@ -27,7 +27,9 @@ function referenceScores(
   spec: PolicySpec,
   weights: Float32Array,
   minibatch: Minibatch,
-  { distribution, values }: Forward = referenceForward(spec, weights, minibatch.observations, minibatch.size),
+  { distribution, values }: Forward = minibatch.sequences === undefined
+    ? referenceForward(spec, weights, minibatch.observations, minibatch.size)
+    : referenceSequences(spec, weights, minibatch.observations, minibatch.sequences),
 ) {
   const { parameters } = parameterLayout(spec)
   const offsetOf = (name: string) => parameters.find((parameter) => parameter.name === name)?.offset ?? 0

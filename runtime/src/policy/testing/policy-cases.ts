@@ -101,6 +101,23 @@ export function policyCases(): PolicyCase[] {
       })
     }
   }
+  const remembering = dict({ words: { type: 'text', maxTokens: 3, vocabulary: 9 }, board: free([1, 7, 7]) })
+  for (const [name, observation, hidden] of [
+    ['a GRU', observations.box, [8]],
+    ['a GRU after every encoder', remembering, []],
+  ] as const) {
+    const network = { activation: 'tanh', embedding: 4, normalizeObservation: true } as const
+    const convolution = { kind: 'small', filters: 2 } as const
+    const memory = { kind: 'gru', units: 5 } as const
+    cases.push({
+      name,
+      spec: buildPolicySpec(
+        { observation, action: actions.dict },
+        { ...network, hidden: [...hidden], convolution, memory },
+      ),
+      masked: true,
+    })
+  }
   return cases
 }
 

@@ -25,13 +25,17 @@ export function exportedDistribution(spec: PolicySpec, distribution: ArrayLike<n
   return rows
 }
 
-/** The policy written out in plain float64 loops, straight from the flat buffer: what every other form is held to. */
+/**
+ * The policy written out in plain float64 loops, straight from the flat buffer: what every other form is held to. A policy
+ * with memory reads and overwrites `states` [batch, 2 × units]; rows are of different episodes.
+ */
 export function referenceForward(
   spec: PolicySpec,
   flat: Float32Array,
   observations: Float32Array,
   batch: number,
-): { distribution: Float64Array; values: Float64Array } {
+  states: ArrayLike<number>[] = [],
+): { distribution: Float64Array; values: Float64Array; states: number[][] } {
   const parameters = new Map(
     parameterLayout(spec).parameters.map((p) => [p.name, flat.subarray(p.offset, p.offset + p.size)]),
   )
@@ -45,25 +49,58 @@ export function referenceForward(
       ? leaf.center.map((center, i) => ({ center, scale: leaf.scale[i] }))
       : Array.from({ length: leafColumns(leaf) }, () => ({ center: 0, scale: 1 })),
   )
+  const next: number[][] = []
   for (let b = 0; b < batch; b++) {
     const x = observations.subarray(b * row, (b + 1) * row)
     if (spec.head !== undefined) {
-      const out = perceptron(spec, get, 'q', features(spec, get, 'q', x))
+      const out = perceptron(spec, get, 'q', features(spec, get, 'q', x), []).out
       const advantages = out.slice(0, size)
       const shift = spec.head === 'q' ? 0 : out[size] - advantages.reduce((sum, a) => sum + a, 0) / size
       advantages.forEach((advantage, i) => {
         distribution[b * size + i] = advantage + shift
       })
       values[b] = Math.max(...distribution.subarray(b * size, (b + 1) * size))
+      next.push([])
       continue
     }
-    const out = perceptron(spec, get, 'actor', features(spec, get, 'actor', x))
-    out.forEach((value, i) => {
+    const units = spec.memory?.units ?? 0
+    const state = Array.from(states[b] ?? new Float64Array(2 * units))
+    const [actor, critic] = (['actor', 'critic'] as const).map((network, i) =>
+      perceptron(spec, get, network, features(spec, get, network, x), state.slice(i * units, (i + 1) * units)),
+    )
+    actor.out.forEach((value, i) => {
       distribution[b * size + i] = columns[i].center + columns[i].scale * value
     })
-    values[b] = get('value.scale')[0] * perceptron(spec, get, 'critic', features(spec, get, 'critic', x))[0]
+    values[b] = get('value.scale')[0] * critic.out[0]
+    next.push([...actor.state, ...critic.state])
   }
-  return { distribution, values }
+  return { distribution, values, states: next }
+}
+
+/** The rows of sequences, one after another; `states` are those after the last row of each. */
+export function referenceSequences(
+  spec: PolicySpec,
+  flat: Float32Array,
+  observations: Float32Array,
+  { lengths, states }: { lengths: Int32Array; states: Float32Array },
+): { distribution: Float64Array; values: Float64Array; states: number[] } {
+  const row = spec.observation.reduce((sum, leaf) => sum + leaf.size, 0)
+  const distribution: number[] = []
+  const values: number[] = []
+  const finals: number[] = []
+  const width = states.length / lengths.length
+  let at = 0
+  lengths.forEach((length, i) => {
+    let state: ArrayLike<number> = states.subarray(i * width, (i + 1) * width)
+    for (let step = 0; step < length; step++, at++) {
+      const one = referenceForward(spec, flat, observations.subarray(at * row, (at + 1) * row), 1, [state])
+      distribution.push(...one.distribution)
+      values.push(one.values[0])
+      state = one.states[0]
+    }
+    finals.push(...Array.from(state))
+  })
+  return { distribution: Float64Array.from(distribution), values: Float64Array.from(values), states: finals }
 }
 
 /**
@@ -178,16 +215,33 @@ function convolve(
   return out
 }
 
-function perceptron(spec: PolicySpec, get: (name: string) => Float32Array, network: string, input: number[]): number[] {
-  let x = input
-  const linear = (layer: string) => {
+function perceptron(
+  spec: PolicySpec,
+  get: Get,
+  network: string,
+  input: number[],
+  state: number[],
+): { out: number[]; state: number[] } {
+  const linear = (layer: string, x: number[]) => {
     const weight = get(`${network}.${layer}.weight`)
     return Array.from(get(`${network}.${layer}.bias`), (bias, o) =>
       x.reduce((sum, value, i) => sum + value * weight[o * x.length + i], bias),
     )
   }
+  let x = input
   spec.hidden.forEach((_, layer) => {
-    x = linear(String(layer)).map((sum) => (spec.activation === 'tanh' ? Math.tanh(sum) : Math.max(0, sum)))
+    x = linear(String(layer), x).map((sum) => (spec.activation === 'tanh' ? Math.tanh(sum) : Math.max(0, sum)))
   })
-  return linear('out')
+  if (spec.memory === undefined) return { out: linear('out', x), state: [] }
+  const { units } = spec.memory
+  const byInput = linear('gru.input', x)
+  const byState = linear('gru.state', state)
+  const sigmoid = (value: number) => 1 / (1 + Math.exp(-value))
+  const next = state.map((h, i) => {
+    const reset = sigmoid(byInput[i] + byState[i])
+    const keep = sigmoid(byInput[units + i] + byState[units + i])
+    const fresh = Math.tanh(byInput[2 * units + i] + reset * byState[2 * units + i])
+    return fresh + keep * (h - fresh)
+  })
+  return { out: linear('out', next), state: next }
 }

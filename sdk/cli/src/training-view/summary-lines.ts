@@ -12,7 +12,11 @@ import type { RunEnd } from './training-view.ts'
  */
 export function resultLines(result: ResultEvent, terminal: Terminal, { out, run }: RunEnd): string[] {
   const { paint, symbols } = terminal
-  const verdict = [verdictLine(result.evaluation, terminal), ...criterionLines(result.evaluation, terminal)]
+  const verdict = [
+    verdictLine(result.evaluation, terminal),
+    ...criterionLines(result.evaluation, terminal),
+    ...memoryLines(result, terminal),
+  ]
   const remote = run === undefined ? [] : remoteResultLines(run, terminal)
   if (run !== undefined && out === null) {
     const took = `  Trained ${formatCount(result.steps)} steps in ${formatDuration(result.seconds)}`
@@ -59,6 +63,13 @@ function criterionLines(evaluation: Evaluation, { paint, symbols }: Terminal): s
     const against = paint.dim(`target ${formatTarget(target)}, ${ok ? 'reached' : 'missed'}`)
     return `  ${mark} ${safeText(metric, 60)} ${paint.bold(formatValue(value))}, ${against}`
   })
+}
+
+/** Why a target may have been missed: what the policy cannot do. */
+function memoryLines({ evaluation, memory }: ResultEvent, { paint }: Terminal): string[] {
+  if (evaluation.success.ok !== false || memory !== false) return []
+  const advice = 'Where earlier observations matter, train with --set memory=gru.'
+  return [`  ${paint.dim(`The policy has no memory: it acts on the current observation alone. ${advice}`)}`]
 }
 
 /** The plan of a run, shown before it starts. */

@@ -173,6 +173,14 @@ describe('the result', () => {
     expect(lines[0]).toBe('! 1 of 2 targets missed on 100 held-out episodes: mean return 311.3 (sd 20)')
     expect(lines[1]).toBe('  ✓ tool_reliability 0.9700, target 0.95, reached')
     expect(lines[2]).toBe('  ✗ cost_reduction -, target 0.3, missed')
+    expect(lines.join()).not.toContain('memory')
+  })
+
+  it('says that a policy without memory missed a target', () => {
+    const missed = withSuccess(false, [{ metric: 'solved', target: 0.95, value: 0.5, ok: false }])
+    const linesOf = (memory: boolean) => resultLines({ ...missed, memory }, terminalOf(80), { out: 'agents/maze' })
+    expect(linesOf(false)[2]).toMatch(/^ {2}The policy has no memory: .* --set memory=gru\.$/)
+    expect(linesOf(true).join()).not.toContain('no memory')
   })
 
   it('claims no success where the scenario has no targets', () => {

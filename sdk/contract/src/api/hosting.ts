@@ -3,6 +3,9 @@ import { errorReportSchema } from '../agent-gym-error.ts'
 import { jsonValue, line } from './fields.ts'
 import { workerNameSchema } from './jobs.ts'
 
+/** What a policy with memory remembers of an episode: float32 numbers, little-endian, in base64. */
+const episodeState = z.string().max(12_000)
+
 /** In minor units, per 1,000 calls. */
 const maxPrice = z.coerce.number().int().min(0).max(1e12)
 
@@ -30,6 +33,11 @@ export const hostedCallRequestSchema = z.strictObject({
   version: line(z.string().min(1).max(64)).optional().describe('A version or range. Default: `latest`.'),
   observation: jsonValue,
   action_mask: jsonValue.optional(),
+  state: episodeState
+    .optional()
+    .describe(
+      'For an agent with memory: the `state` that its last call of this episode returned. Without it, an episode begins.',
+    ),
   max_price_minor: z
     .int()
     .min(0)
@@ -47,6 +55,8 @@ export const hostedActionSchema = z.strictObject({
   label: z.string().max(1_000).nullable(),
   /** Probability of each choice, in order, if the action is one discrete choice; else null. */
   probabilities: z.array(z.number().min(0).max(1)).max(100_000).nullable(),
+  /** Of an agent with memory: what it remembers now. Opaque; send it with the next call of the episode. */
+  state: episodeState.optional(),
 })
 export type HostedAction = z.infer<typeof hostedActionSchema>
 
@@ -93,7 +103,14 @@ export const leasedCallsSchema = z
       tarball_url: z.string(),
     }),
     calls: z
-      .array(z.object({ id: z.uuid(), observation: jsonValue, action_mask: jsonValue.nullable() }))
+      .array(
+        z.object({
+          id: z.uuid(),
+          observation: jsonValue,
+          action_mask: jsonValue.nullable(),
+          state: episodeState.nullish(),
+        }),
+      )
       .min(1)
       .max(callsABatch),
   })

@@ -287,7 +287,17 @@ export function actionOutputNames(leaf: ActionLeaf): { logits: string } | { mean
 
 /** Dimensions of a model's float32 inputs by name, without the batch: one a leaf of the observation. */
 function policyInputs(spec: PolicySpec): Map<string, number[]> {
-  return new Map(spec.observation.map(({ name, size }) => [name, [size]]))
+  const inputs = new Map(spec.observation.map(({ name, size }) => [name, [size]]))
+  return spec.memory === undefined ? inputs : inputs.set(STATE_INPUT, [stateSize(spec)])
+}
+
+/** The memory of a recurrent policy, where it comes in and where it leaves. */
+export const STATE_INPUT = 'state'
+export const STATE_OUTPUT = 'next_state'
+
+/** Numbers of one episode's memory: the actor's and the critic's units; 0 for a policy without memory. */
+export function stateSize({ memory }: Pick<PolicySpec, 'memory'>): number {
+  return memory === undefined ? 0 : 2 * memory.units
 }
 
 /** Dimensions of a model's float32 outputs by name, without the batch. */
@@ -297,5 +307,6 @@ export function policyOutputs(spec: PolicySpec): Map<string, number[]> {
     const columns = leaf.kind === 'box' ? leaf.size : leaf.counts.reduce((sum, count) => sum + count, 0)
     for (const name of Object.values(actionOutputNames(leaf))) outputs.set(name, [columns])
   }
+  if (spec.memory !== undefined) outputs.set(STATE_OUTPUT, [stateSize(spec)])
   return outputs.set('value', [])
 }

@@ -1,2 +1,10 @@
-export { actionOutputNames, checkModelStructure, checkPublishedModel, policyOutputs } from './check-model-structure.ts'
+export {
+  actionOutputNames,
+  checkModelStructure,
+  checkPublishedModel,
+  policyOutputs,
+  STATE_INPUT,
+  STATE_OUTPUT,
+  stateSize,
+} from './check-model-structure.ts'
 export { type ModelLimits, modelLimits } from './model-failure.ts'

@@ -17,6 +17,8 @@ export type ScenarioDescription = {
   /** Numbered tasks; 0 where the scenario has none. */
   tasks: { train: number; eval: number }
   masked: boolean
+  /** Present where one observation does not say enough: the author asks for a policy that remembers. */
+  memory?: true
   sizes: RowSizes
 }
 
@@ -53,6 +55,13 @@ function requireCount(value: unknown, field: string, smallest: number, largest: 
     fail(`${field} must be an integer from ${smallest} to ${largest}, got ${describeValue(value)}`)
   }
   return value
+}
+
+function readMemory(value: unknown): { memory?: true } {
+  if (value !== undefined && value !== true && value !== false) {
+    fail(`memory must be true or false, got ${describeValue(value)}`)
+  }
+  return value === true ? { memory: true } : {}
 }
 
 function readTasks(value: unknown): { train: number; eval: number } {
@@ -113,7 +122,7 @@ export function readDefinition(value: unknown): ScenarioDescription {
   const masked = readCallbacks(definition).actionMask !== null
   if (masked && logits === 0) fail('actionMask: a box action has nothing to mask; leave actionMask out')
   const sizes = { observation: columnsOf(observation), action: columns, mask: masked ? logits : 0 }
-  return { observation, action, maxSteps, tasks, masked, sizes }
+  return { observation, action, maxSteps, tasks, masked, ...readMemory(definition.memory), sizes }
 }
 
 /** The fault for what was thrown while a definition was read: by the check, or by a getter of the author's. */
