@@ -6,6 +6,7 @@ import type { Connection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
 import { cancelOnInterrupt } from '../command-io.ts'
 import { callApi, clientOf, explained, isOutage, outlastingOutage } from '../registry/call-api.ts'
+import { noteMissingWorker } from '../registry/missing-worker.ts'
 import { formatBytes, formatDuration } from '../terminal/format-values.ts'
 import { transferProgress } from '../terminal/progress.ts'
 import { renderTable } from '../terminal/table.ts'
@@ -86,6 +87,7 @@ export async function awaitChecks(
   const { terminal, json, io } = context
   const draw = !json && terminal.live ? createLogUpdate(io.stdout) : undefined
   if (!draw) context.print(`${terminal.symbols.next} Waiting for the server's checks`)
+  if (!upload.decided) await noteMissingWorker(connection, context)
   const interrupt = cancelOnInterrupt(context)
   try {
     return await waitForChecks(connection, packed, {

@@ -4,6 +4,7 @@ import type { CommandContext } from '../command-context.ts'
 import { cancelOnInterrupt } from '../command-io.ts'
 import { readVersion } from '../packages/publish-package.ts'
 import { shortId } from '../registry/find-by-id.ts'
+import { noteMissingWorker } from '../registry/missing-worker.ts'
 import { safeText } from '../terminal/text.ts'
 import { chooseView } from '../training-view/choose-view.ts'
 import { runLine } from '../training-view/line-views.ts'
@@ -29,6 +30,7 @@ export async function watchRunHere(
   options: WatchOptions,
   context: CommandContext,
 ): Promise<void> {
+  if (run.state === 'queued') await noteMissingWorker(connection, context)
   const interrupt = cancelOnInterrupt(context)
   let view: TrainingView | undefined
   let ended: EndedRun
