@@ -6,10 +6,11 @@
 #include "convolution_pass.h"
 #include "dqn.h"
 #include "engine.h"
-#include "learner_failure.h"
 #include "matrix_kernels.h"
 #include "network_pass.h"
 #include "observation_encoder.h"
+#include "recurrent_network.h"
+#include "sequence_plan.h"
 #include "surrogate_update.h"
 #include "thread_pool.h"
 #include "vector_math.h"
@@ -42,6 +43,7 @@ struct Workspace {
   TileMemory critic;
   std::vector<float> pixels;  // [kTileRows, policy.pixel_size], and slack
   ImageMemory images;         // of the network in hand
+  RecurrentWorkspace recurrent;  // likewise
   ActionScorer scorer;
 };
 
@@ -63,6 +65,13 @@ class FusedEngine final : public Engine {
     critic_start_ = actor_images_start_ + actor_images_.gradient_size();
     critic_images_start_ = critic_start_ + critic_.gradient_size();
     log_std_start_ = critic_images_start_ + critic_images_.gradient_size();
+    if (policy.memory > 0) {
+      for (const Network* network : {&policy.actor, &policy.critic}) {
+        recurrent_.emplace_back(policy, *network);
+        recurrent_start_.push_back(log_std_start_);
+        log_std_start_ += recurrent_.back().gradient_size();
+      }
+    }
     chunk_size_ = Padded(log_std_start_ + policy.gaussian_size);
   }
 
@@ -93,8 +102,24 @@ class FusedEngine final : public Engine {
     });
   }
 
-  void ForwardSequences(const SequenceRows&, const SequenceResults&) override {
-    Require(false, "the fused engine has no memory");
+  void ForwardSequences(const SequenceRows& rows, const SequenceResults& results) override {
+    Pack();
+    const std::vector<SequenceChunk> chunks = ChunkSequences(rows.sequences);
+    pool_.Run(static_cast<int64_t>(chunks.size()), [&](int64_t i, int thread) {
+      const SequenceChunk& chunk = chunks[i];
+      if (results.distribution != nullptr || results.actor_states != nullptr) {
+        ForwardChunk(0, chunk, rows.observations, rows.actor_states, workspaces_[thread], results.actor_states,
+                     [&](int64_t row, const float* output) {
+                       if (results.distribution == nullptr) return;
+                       WriteDistribution(output, results.distribution + row * policy_.distribution_size);
+                     });
+      }
+      if (results.values == nullptr && results.critic_states == nullptr) return;
+      ForwardChunk(1, chunk, rows.observations, rows.critic_states, workspaces_[thread], results.critic_states,
+                   [&](int64_t row, const float* output) {
+                     if (results.values != nullptr) results.values[row] = output[0];
+                   });
+    });
   }
 
   void SetBatch(const Batch& batch) override { batch_ = &batch; }
@@ -102,6 +127,7 @@ class FusedEngine final : public Engine {
   void Score(float* log_probabilities) override {
     Pack();
     const float* log_std = policy_.log_std < 0 ? nullptr : &state_.weights[policy_.log_std];
+    if (policy_.memory > 0) return ScoreSequences(log_std, log_probabilities);
     pool_.Run(Tiles(batch_->size), [&](int64_t tile, int thread) {
       const int64_t first = tile * kTileRows;
       const int64_t rows = std::min(kTileRows, batch_->size - first);
@@ -120,6 +146,7 @@ class FusedEngine final : public Engine {
 
   MinibatchLoss ComputeGradient(const int32_t* rows, int64_t count, const LossSettings& settings) override {
     Pack();
+    if (policy_.memory > 0) return ComputeSequenceGradient(rows, count, settings);
     const Minibatch minibatch = DescribeMinibatch(*batch_, rows, count, settings);
     const int64_t tiles = Tiles(count);
     const int64_t chunks = std::clamp<int64_t>(std::min((tiles + kTilesInChunk - 1) / kTilesInChunk,
@@ -182,6 +209,7 @@ class FusedEngine final : public Engine {
     if (has_critic_) critic_.Pack(state_.weights.data());
     actor_images_.Pack(state_.weights.data());
     critic_images_.Pack(state_.weights.data());
+    for (RecurrentNetwork& network : recurrent_) network.Pack(state_.weights.data());
     encoder_.Prepare();
     packed_ = true;
   }
@@ -231,6 +259,107 @@ class FusedEngine final : public Engine {
       WriteQ(policy_, output + i * actor_.output_stride(), q.data());
       values[i] = *std::max_element(q.begin(), q.end());
     }
+  }
+
+  /// What the GRU of network 0 (actor) or 1 (critic) reads; row(i) is the i-th raw observation.
+  template <typename Row>
+  const float* RunBody(int which, Workspace& memory, int64_t rows, Row row) const {
+    EncodeShared(memory, rows, row);
+    return which == 0 ? actor_.Forward(EncodeActor(memory, rows, row), rows, memory.actor)
+                      : critic_.Forward(EncodeCritic(memory, rows, row), rows, memory.critic);
+  }
+
+  /// One network over a chunk; visit(row, output) for each row. `final_states` may be null.
+  template <typename Visit>
+  void ForwardChunk(int which, const SequenceChunk& chunk, const float* observations, const float* states,
+                    Workspace& memory, float* final_states, Visit visit) const {
+    const RecurrentNetwork& network = recurrent_[which];
+    const auto body = [&](int64_t first, int64_t rows) {
+      return RunBody(which, memory, rows, [&](int64_t i) {
+        return observations + chunk.plan.rows[first + i] * policy_.observation_size;
+      });
+    };
+    network.Forward(chunk.plan, chunk.sequences, states, body, memory.recurrent);
+    if (final_states != nullptr) {
+      std::vector<float> finals(chunk.sequences.size() * policy_.memory);
+      network.FinalStates(chunk.plan, memory.recurrent, finals.data());
+      std::copy(finals.begin(), finals.end(), final_states + chunk.first_sequence * policy_.memory);
+    }
+    network.Outputs(chunk.plan, memory.recurrent, [&](int64_t first, int64_t rows, const float* output, float*) {
+      for (int64_t i = 0; i < rows; ++i) visit(chunk.plan.rows[first + i], output + i * network.output_stride());
+    });
+  }
+
+  void ScoreSequences(const float* log_std, float* log_probabilities) {
+    const std::vector<SequenceChunk> chunks = ChunkSequences(batch_->sequences);
+    pool_.Run(static_cast<int64_t>(chunks.size()), [&](int64_t chunk, int thread) {
+      Workspace& memory = workspaces_[thread];
+      ForwardChunk(0, chunks[chunk], batch_->observations.data(), batch_->actor_states.data(), memory, nullptr,
+                   [&](int64_t row, const float* output) {
+                     const float* action = &batch_->actions[row * policy_.action_size];
+                     const uint8_t* mask = batch_->masks.empty() ? nullptr : &batch_->masks[row * policy_.mask_size];
+                     log_probabilities[row] = memory.scorer.Score(output, action, mask, log_std).log_probability;
+                   });
+    });
+  }
+
+  /// As ComputeGradient; a chunk is some sequences, cut by their lengths alone.
+  MinibatchLoss ComputeSequenceGradient(const int32_t* rows, int64_t count, const LossSettings& settings) {
+    const std::vector<SequenceChunk> chunks = ChunkSequences(SequencesOf(*batch_, rows, count));
+    sequence_rows_.clear();
+    std::vector<int64_t> starts;
+    for (const SequenceChunk& chunk : chunks) {
+      starts.push_back(static_cast<int64_t>(sequence_rows_.size()));
+      sequence_rows_.insert(sequence_rows_.end(), chunk.plan.rows.begin(), chunk.plan.rows.end());
+    }
+    const Minibatch minibatch = DescribeMinibatch(*batch_, sequence_rows_.data(), count, settings);
+    chunk_gradients_.resize(chunks.size() * chunk_size_);
+    losses_.assign(chunks.size(), {});
+    text_gradient_.resize(2 * count * policy_.text_leaves * policy_.embedding);
+    pool_.Run(static_cast<int64_t>(chunks.size()), [&](int64_t i, int thread) {
+      float* gradient = &chunk_gradients_[i * chunk_size_];
+      std::fill_n(gradient, chunk_size_, 0.0f);
+      RunChunk(0, minibatch, chunks[i], starts[i], workspaces_[thread], gradient, losses_[i]);
+      if (settings.critic) RunChunk(1, minibatch, chunks[i], starts[i], workspaces_[thread], gradient, losses_[i]);
+    });
+    Reduce(static_cast<int64_t>(chunks.size()));
+    if (policy_.text_leaves > 0) ScatterText(minibatch);
+    return MeanLoss(losses_, count);
+  }
+
+  /// Network 0 (actor) or 1 (critic) over one chunk, whose rows are the minibatch's from `start` on.
+  void RunChunk(int which, const Minibatch& minibatch, const SequenceChunk& chunk, int64_t start, Workspace& memory,
+                float* gradient, LossSums& loss) {
+    const RecurrentNetwork& network = recurrent_[which];
+    const NetworkPass& pass = which == 0 ? actor_ : critic_;
+    const ConvolutionPass& images = which == 0 ? actor_images_ : critic_images_;
+    TileMemory& tile = which == 0 ? memory.actor : memory.critic;
+    const auto rowsFrom = [&](int64_t first) {
+      return [&, first](int64_t i) {
+        return &batch_->observations[minibatch.rows[start + first + i] * policy_.observation_size];
+      };
+    };
+    const auto body = [&](int64_t first, int64_t rows) { return RunBody(which, memory, rows, rowsFrom(first)); };
+    const auto lossOf = [&](int64_t first, int64_t rows, const float* output, float* slope) {
+      const TileOutput out{start + first, rows, output, network.output_stride(), slope};
+      if (which == 1) return AddCriticLoss(minibatch, out, loss);
+      AddActorLoss(policy_, minibatch, out, policy_.log_std < 0 ? nullptr : &state_.weights[policy_.log_std],
+                   memory.scorer, gradient + log_std_start_, loss);
+    };
+    const auto bodyGradient = [&](int64_t first, int64_t rows, const float* slope) {
+      body(first, rows);
+      std::copy_n(slope, rows * pass.output_stride(), tile.gradient.data());
+      const bool own = which == 1 && policy_.text_leaves + policy_.images > 0;
+      const float* features = own ? memory.critic.features.data() : memory.actor.features.data();
+      const float* feature_gradient =
+          pass.Backward(features, rows, tile, gradient + (which == 0 ? 0 : critic_start_));
+      KeepTextGradient(feature_gradient, pass.feature_stride(), start + first, rows, which * minibatch.count);
+      images.Backward(memory.pixels.data(), rows, memory.images, feature_gradient, pass.feature_stride(),
+                      gradient + (which == 0 ? actor_images_start_ : critic_images_start_));
+    };
+    const std::vector<float>& states = which == 0 ? batch_->actor_states : batch_->critic_states;
+    network.Forward(chunk.plan, chunk.sequences, states.data(), body, memory.recurrent);
+    network.Backward(chunk.plan, memory.recurrent, lossOf, bodyGradient, gradient + recurrent_start_[which]);
   }
 
   void WriteDistribution(const float* output, float* distribution) const {
@@ -309,6 +438,9 @@ class FusedEngine final : public Engine {
     if (has_critic_) critic_.Unpack(&sum_[critic_start_], gradient_.data());
     actor_images_.Unpack(sum_.data() + actor_images_start_, gradient_.data());
     critic_images_.Unpack(sum_.data() + critic_images_start_, gradient_.data());
+    for (size_t i = 0; i < recurrent_.size(); ++i) {
+      recurrent_[i].Unpack(sum_.data() + recurrent_start_[i], gradient_.data());
+    }
     if (policy_.log_std >= 0) std::copy_n(&sum_[log_std_start_], policy_.gaussian_size, &gradient_[policy_.log_std]);
   }
 
@@ -335,6 +467,9 @@ class FusedEngine final : public Engine {
   bool has_critic_;
   ConvolutionPass actor_images_;
   ConvolutionPass critic_images_;
+  std::vector<RecurrentNetwork> recurrent_;  // of actor and critic with memory
+  std::vector<int64_t> recurrent_start_;     // offsets in a chunk's gradient
+  std::vector<int32_t> sequence_rows_;       // a minibatch's rows, chunk after chunk in the order of their plans
   bool packed_ = false;
   std::vector<Workspace> workspaces_;
   const Batch* batch_ = nullptr;

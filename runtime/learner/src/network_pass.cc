@@ -8,10 +8,24 @@
 namespace agentgym {
 
 NetworkPass::NetworkPass(const Policy& policy, const Network& network)
-    : relu_(policy.relu), needs_feature_gradient_(policy.text_leaves + policy.images > 0) {
-  for (size_t i = 0; i < network.layers.size(); ++i) {
+    : relu_(policy.relu),
+      activate_last_(policy.memory > 0),
+      feature_stride_(Padded(policy.feature_size)),
+      needs_feature_gradient_(policy.text_leaves + policy.images > 0) {
+  std::vector<Layer> layers = network.layers;
+  if (policy.memory > 0) layers.pop_back();
+  AddLayers(layers);
+}
+
+NetworkPass::NetworkPass(const Layer& layer)
+    : relu_(false), activate_last_(false), feature_stride_(Padded(layer.in)), needs_feature_gradient_(true) {
+  AddLayers({layer});
+}
+
+void NetworkPass::AddLayers(const std::vector<Layer>& layers) {
+  for (size_t i = 0; i < layers.size(); ++i) {
     PackedLayer packed;
-    packed.layer = network.layers[i];
+    packed.layer = layers[i];
     const auto [in, out, weight, bias] = packed.layer;
     packed.in_padded = Padded(in);
     packed.out_padded = Padded(out);
@@ -29,8 +43,7 @@ NetworkPass::NetworkPass(const Policy& policy, const Network& network)
 
 TileMemory NetworkPass::MakeMemory() const {
   TileMemory memory;
-  if (layers_.empty()) return memory;
-  int64_t widest = 0;
+  int64_t widest = feature_stride_;
   for (const PackedLayer& layer : layers_) {
     memory.results.emplace_back(kTileRows * layer.out_padded, 0.0f);
     widest = std::max({widest, layer.in_padded, layer.out_padded});
@@ -61,14 +74,14 @@ void NetworkPass::Pack(const float* weights) {
   }
 }
 
-float* NetworkPass::Forward(const float* features, int64_t rows, TileMemory& memory) const {
+const float* NetworkPass::Forward(const float* features, int64_t rows, TileMemory& memory) const {
   const float* input = features;
   for (size_t i = 0; i < layers_.size(); ++i) {
     const PackedLayer& layer = layers_[i];
     float* result = memory.results[i].data();
     Multiply(Start::kBias, rows, layer.out_padded, layer.layer.in, {input, layer.in_padded, 1}, layer.transposed.data(),
              layer.out_padded, layer.bias.data(), result, layer.out_padded);
-    if (i + 1 < layers_.size()) {
+    if (i + 1 < layers_.size() || activate_last_) {
       if (relu_) {
         ApplyRelu(result, rows * layer.out_padded);
       } else {
@@ -77,12 +90,15 @@ float* NetworkPass::Forward(const float* features, int64_t rows, TileMemory& mem
     }
     input = result;
   }
-  return memory.results.back().data();
+  return input;
 }
 
 const float* NetworkPass::Backward(const float* features, int64_t rows, TileMemory& memory, float* gradient) const {
   float* output_gradient = memory.gradient.data();
   float* input_gradient = memory.next_gradient.data();
+  if (activate_last_ && !layers_.empty()) {
+    ApplyDerivative(memory.results.back().data(), output_gradient, rows * layers_.back().out_padded);
+  }
   for (size_t i = layers_.size(); i-- > 0;) {
     const PackedLayer& layer = layers_[i];
     const float* input = i == 0 ? features : memory.results[i - 1].data();
@@ -90,16 +106,18 @@ const float* NetworkPass::Backward(const float* features, int64_t rows, TileMemo
     if (i == 0 && !needs_feature_gradient_) return nullptr;
     Multiply(Start::kZero, rows, layer.in_padded, layer.layer.out, {output_gradient, layer.out_padded, 1},
              layer.weight.data(), layer.in_padded, nullptr, input_gradient, layer.in_padded);
-    if (i > 0) {
-      if (relu_) {
-        ApplyReluDerivative(input, input_gradient, rows * layer.in_padded);
-      } else {
-        ApplyTanhDerivative(input, input_gradient, rows * layer.in_padded);
-      }
-    }
+    if (i > 0) ApplyDerivative(input, input_gradient, rows * layer.in_padded);
     std::swap(output_gradient, input_gradient);
   }
   return output_gradient;
+}
+
+void NetworkPass::ApplyDerivative(const float* results, float* gradient, int64_t count) const {
+  if (relu_) {
+    ApplyReluDerivative(results, gradient, count);
+  } else {
+    ApplyTanhDerivative(results, gradient, count);
+  }
 }
 
 /// Of the two ways to lay the product out, the one that wastes less of the registers: [64, 4] becomes [4, 64].

@@ -22,13 +22,16 @@ struct TileMemory {
 /// minibatch: as they are for the backward pass, transposed for the forward pass, so that both read whole registers.
 class NetworkPass {
  public:
-  /// A network without layers has neither memory nor gradient, and passes nothing.
+  /// A whole network; of one with memory the hidden layers alone.
   NetworkPass(const Policy& policy, const Network& network);
+
+  /// One layer without activation, whose input has a gradient.
+  explicit NetworkPass(const Layer& layer);
 
   /// Elements of this network's gradient in the layout of the kernels.
   int64_t gradient_size() const { return gradient_size_; }
-  int64_t output_stride() const { return layers_.back().out_padded; }
-  int64_t feature_stride() const { return layers_.front().in_padded; }
+  int64_t output_stride() const { return layers_.empty() ? feature_stride_ : layers_.back().out_padded; }
+  int64_t feature_stride() const { return feature_stride_; }
 
   TileMemory MakeMemory() const;
 
@@ -36,7 +39,7 @@ class NetworkPass {
   void Pack(const float* weights);
 
   /// From `memory.features` of `rows` samples; returns the output rows, `output_stride()` apart.
-  float* Forward(const float* features, int64_t rows, TileMemory& memory) const;
+  const float* Forward(const float* features, int64_t rows, TileMemory& memory) const;
 
   /// From d loss / d output in `memory.gradient`, rows `output_stride()` apart, with zeros in the padding; adds to
   /// `gradient`. Returns d loss / d features where the policy has text or images, else null.
@@ -61,7 +64,12 @@ class NetworkPass {
   void AddWeightGradient(const PackedLayer& layer, const float* input, int64_t rows, const float* output_gradient,
                          float* gradient) const;
 
+  void ApplyDerivative(const float* results, float* gradient, int64_t count) const;
+  void AddLayers(const std::vector<Layer>& layers);
+
   bool relu_;
+  bool activate_last_;
+  int64_t feature_stride_;
   bool needs_feature_gradient_;
   int64_t gradient_size_ = 0;
   std::vector<PackedLayer> layers_;

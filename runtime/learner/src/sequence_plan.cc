@@ -26,6 +26,29 @@ SequencePlan PlanSequences(const std::vector<Sequence>& sequences) {
   return plan;
 }
 
+std::vector<SequenceChunk> ChunkSequences(const std::vector<Sequence>& sequences) {
+  constexpr int64_t kMostChunks = 32, kSequences = 32, kRows = 4096;
+  const auto count = static_cast<int64_t>(sequences.size());
+  int64_t rows = 0;
+  for (const Sequence& sequence : sequences) rows += sequence.length;
+  const int64_t most_sequences = std::max(kSequences, (count + kMostChunks - 1) / kMostChunks);
+  const int64_t most_rows = std::max(kRows, 2 * rows / kMostChunks);
+  std::vector<SequenceChunk> chunks;
+  int64_t rows_in_chunk = 0;
+  for (int64_t i = 0; i < count; ++i) {
+    const bool full = !chunks.empty() && (static_cast<int64_t>(chunks.back().sequences.size()) >= most_sequences ||
+                                          rows_in_chunk >= most_rows);
+    if (chunks.empty() || full) {
+      chunks.push_back({{}, i, {}});
+      rows_in_chunk = 0;
+    }
+    chunks.back().sequences.push_back(sequences[i]);
+    rows_in_chunk += sequences[i].length;
+  }
+  for (SequenceChunk& chunk : chunks) chunk.plan = PlanSequences(chunk.sequences);
+  return chunks;
+}
+
 std::vector<Sequence> SequencesOf(const Batch& batch, const int32_t* rows, int64_t count) {
   std::vector<Sequence> sequences;
   for (int64_t i = 0; i < count;) {

@@ -17,6 +17,16 @@ struct SequencePlan {
 
 SequencePlan PlanSequences(const std::vector<Sequence>& sequences);
 
+/// Neighbouring sequences that go through a network together.
+struct SequenceChunk {
+  std::vector<Sequence> sequences;
+  int64_t first_sequence;
+  SequencePlan plan;
+};
+
+/// Cuts sequences into at most 32 chunks, of 32 sequences and of 4,096 rows where that is enough.
+std::vector<SequenceChunk> ChunkSequences(const std::vector<Sequence>& sequences);
+
 /// The sequences that some rows of a batch are made of; they must be whole.
 std::vector<Sequence> SequencesOf(const Batch& batch, const int32_t* rows, int64_t count);
 

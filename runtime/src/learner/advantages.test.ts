@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { buildPolicySpec } from '../policy/policy-spec.ts'
-import { policyCases, testRandom } from '../policy/testing/policy-cases.ts'
+import { policyCases, randomWeights, testRandom } from '../policy/testing/policy-cases.ts'
+import { referenceForward } from '../policy/testing/reference-forward.ts'
 import { createLearner } from './learner.ts'
 import type { RolloutSegment } from './learner-types.ts'
 import { ppoUpdate, randomRollout } from './testing/ppo-cases.ts'
@@ -130,5 +131,53 @@ test('a policy of every kind gives the same advantages by either path', () => {
       createLearner(spec, { seed: 3, device: 'cpu', threads: 1, path }).advantages(rollout, ppoUpdate()),
     )
     for (let i = 0; i < 15; i++) expect(fused.advantages[i]).toBeCloseTo(autograd.advantages[i], 5)
+  }
+})
+
+test('a policy with memory: values go on from the states of rollout and critic, beyond no end of an episode', async () => {
+  const { spec } = policyCases().find(({ name }) => name === 'a GRU') ?? policyCases()[0]
+  const SEED = 5
+  const units = spec.memory?.units ?? 0
+  const random = testRandom(SEED)
+  const learner = createLearner(spec, { seed: SEED, device: 'cpu', threads: 1 })
+  const weights = randomWeights(spec, random)
+  learner.setWeights(weights)
+  const rollouts = [0, 1].map(() => randomRollout(spec, { steps: 9, environments: 3, ends: 0.2 }, random))
+  const update = ppoUpdate({ gamma: 0.9, gaeLambda: 0.8, epochs: 1, learningRate: 1e-30 })
+  const row = rollouts[0].observations.length / (10 * 3)
+  const scale = weights[weights.length - 1]
+  const critic = [0, 1, 2].map(() => new Array<number>(units).fill(0))
+  for (const rollout of rollouts) {
+    const { values, advantages, returns } = learner.advantages([rollout], update)
+    // Environment by environment, in plain loops.
+    for (let environment = 0; environment < 3; environment++) {
+      let state = critic[environment]
+      const value = (rows: Float32Array, i: number, keep: boolean) => {
+        const states = [[...new Array<number>(units).fill(0), ...state]]
+        const one = referenceForward(spec, weights, rows.subarray(i * row, (i + 1) * row), 1, states)
+        if (keep) state = one.states[0].slice(units)
+        return one.values[0] / scale
+      }
+      const steps = Array.from({ length: 9 }, (_, step) => {
+        const at = step * 3 + environment
+        const now = value(rollout.observations, at, true)
+        const flags = rollout.flags[at]
+        const next = (flags & 1) !== 0 ? 0 : (flags & 2) !== 0 ? value(rollout.finalObservations, at, false) : null
+        if (flags !== 0) state = new Array<number>(units).fill(0)
+        return { at, now, next }
+      })
+      const last = value(rollout.observations, 27 + environment, false)
+      let chain = 0
+      for (let step = 8; step >= 0; step--) {
+        const { at, now, next } = steps[step]
+        const following = next ?? steps[step + 1]?.now ?? last
+        chain = rollout.rewards[at] + 0.9 * following - now + 0.9 * 0.8 * (next === null ? chain : 0)
+        expect(values[environment * 9 + step]).toBeCloseTo(now, 4)
+        expect(advantages[environment * 9 + step]).toBeCloseTo(chain, 4)
+        expect(returns[environment * 9 + step]).toBeCloseTo(chain + now, 4)
+      }
+      critic[environment] = state
+    }
+    await learner.update([rollout], update)
   }
 })

@@ -7,7 +7,7 @@ import { buildPolicySpec, type NetworkSettings } from '../policy/policy-spec.ts'
 import { policyCases, randomWeights, testRandom } from '../policy/testing/policy-cases.ts'
 import { kinkDistance } from '../policy/testing/reference-forward.ts'
 import { createLearner } from './learner.ts'
-import type { Minibatch } from './learner-types.ts'
+import type { Learner, Minibatch } from './learner-types.ts'
 import { grpoUpdate } from './testing/grpo-cases.ts'
 import { distance, ppoUpdate, randomMinibatch } from './testing/ppo-cases.ts'
 import { nearPolicy, referenceLoss } from './testing/reference-loss.ts'
@@ -48,6 +48,12 @@ describe('autograd agrees with finite differences of an independent loss', () =>
     learner.dispose()
   })
 })
+
+function forwardOf(learner: Learner, { observations, size, sequences }: Minibatch) {
+  return sequences === undefined
+    ? learner.forward(observations, size)
+    : learner.forwardSequences(observations, size, sequences)
+}
 
 /** Spaces, networks and minibatches of every shape that the fused kernels treat differently. */
 const box = (columns: number) =>
@@ -117,6 +123,10 @@ const imagePolicy = fc
     network: { ...network, convolution },
   }))
 
+const memoryPolicy = fc
+  .record({ policy: fc.oneof({ weight: 4, arbitrary: policy }, imagePolicy), units: fc.integer({ min: 1, max: 20 }) })
+  .map(({ policy, units }) => ({ ...policy, network: { ...policy.network, memory: { kind: 'gru' as const, units } } }))
+
 /** The float32 values moved by one unit in the last place, each up or down at random. */
 function moved(values: Float32Array, random: () => number): Float32Array {
   const result = values.slice()
@@ -146,6 +156,7 @@ describe('the fused path', () => {
   test.each([
     ['any spaces', policy, { runs: 300, size: 300 }],
     ['boards and images', imagePolicy, { runs: 30, size: 70 }],
+    ['sequences of policies with memory', memoryPolicy, { runs: 60, size: 120 }],
   ] as const)('is as near to float64 as float32 autograd, for %s, settings, masks and sizes', (_, policies, most) => {
     const cases = fc.record({
       policy: policies as fc.Arbitrary<{
@@ -173,7 +184,7 @@ describe('the fused path', () => {
         fc.pre(kinkDistance(spec, weights, any.observations, size) > 2 ** -18)
         const learner = learnerOf(spec, threads)
         learner.setWeights(weights)
-        const minibatch = nearPolicy(spec, weights, any, random, learner.forward(any.observations, size))
+        const minibatch = nearPolicy(spec, weights, any, random, forwardOf(learner, any))
         const { entropyCoefficient } = settings
         const update = klCoefficient === null ? ppoUpdate(settings) : grpoUpdate({ entropyCoefficient, klCoefficient })
 
@@ -191,7 +202,7 @@ describe('the fused path', () => {
     )
   })
 
-  test.each(['box to discrete, tanh, normalised', 'residual, normalised'])(
+  test.each(['box to discrete, tanh, normalised', 'residual, normalised', 'a GRU after every encoder'])(
     'gives the same bits for any number of threads: %s',
     (name) => {
       const spec = policyCases().find((one) => one.name === name)?.spec

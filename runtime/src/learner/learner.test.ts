@@ -75,8 +75,8 @@ test('arrays over a SharedArrayBuffer are read as others are', () => {
   expect(learner.forward(offset, 9)).toEqual(learner.forward(plain, 9))
 })
 
-test('the fused path is the default on the CPU, and covers every policy without memory', () => {
-  for (const { spec } of policyCases()) expect(createLearner(spec, options).fused).toBe(spec.memory === undefined)
+test('the fused path is the default on the CPU, and covers every policy', () => {
+  for (const { spec } of policyCases()) expect(createLearner(spec, options).fused).toBe(true)
   expect(createLearner(spec, { ...options, path: 'autograd' }).fused).toBe(false)
 })
 

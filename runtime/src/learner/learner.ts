@@ -36,8 +36,7 @@ class AddonLearner implements Learner {
     ok(device === 'cpu' || path !== 'fused', 'the fused path computes on the CPU only')
     const layout = parameterLayout(spec)
     const cuda = device === 'cuda'
-    // The kernels have no GRU.
-    this.fused = !cuda && path !== 'autograd' && spec.memory === undefined
+    this.fused = !cuda && path !== 'autograd'
     this.parameterCount = layout.totalSize
     const { NativeLearner } = loadAddon()
     this.#native = translated(
