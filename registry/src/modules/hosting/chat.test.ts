@@ -61,9 +61,9 @@ describe('chat completions', () => {
   }
   const requested = async (body: Record<string, unknown>) => JSON.parse((await ask(body)).text)
   /** From now on an agent with these spaces is asked. */
-  const spaces = async (observation: object, action: object) => {
+  const spaces = async (observation: object, action: object, policy: { memory?: object } = {}) => {
     agent = await meteredAgent(database, {})
-    const manifest = JSON.stringify({ scenario: { observation, action } })
+    const manifest = JSON.stringify({ scenario: { observation, action }, policy })
     await database.query
       .insertInto('agent_versions')
       .values({ version_id: agent.versions['1.0.0'], manifest })
@@ -117,6 +117,13 @@ describe('chat completions', () => {
       await requested({ messages: [{ role: 'user', content }] })
       expect(seen.at(-1)).toBe(expected)
     }
+  })
+
+  it('an agent with memory is refused: a conversation has no place for what it remembers', async () => {
+    await spaces(text, support, { memory: { kind: 'gru', units: 8 } })
+    const { code, message } = JSON.parse((await ask({})).text).error
+    expect(code).toBe('request_invalid')
+    expect(message).toContain('this agent remembers earlier observations')
   })
 
   it('an action that names a tool of the request is a call of it', async () => {
