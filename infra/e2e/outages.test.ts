@@ -14,6 +14,9 @@ import { openTestSite, type TestSite } from '@agentgym/testkit/site'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parseExposition } from '../../registry/src/app/testing/parse-exposition.ts'
 
+/** A crash loses no commit, such as that of the token, however soon it comes. */
+const durable = ['synchronous_commit=on']
+
 // A whole server on a PostgreSQL and a bucket of its own, behind lines that can be cut.
 let folder: string
 let toDatabase: Line
@@ -34,7 +37,7 @@ const environmentOf = (port: number): Record<string, string> => ({
 
 beforeAll(async () => {
   folder = join(runFolder(), 'postgresql-to-stop')
-  await startPostgresql(folder)
+  await startPostgresql(folder, durable)
   toDatabase = await openLine({ path: join(folder, '.s.PGSQL.5432') })
   s3 = await startS3()
   toBucket = await openLine({ host: '127.0.0.1', port: Number(new URL(s3.address.endpoint).port) })
@@ -84,7 +87,7 @@ describe('PostgreSQL is stopped', () => {
     routes = await everyRoute()
     await stopPostgresql(folder)
   })
-  afterAll(() => runPostgresql(folder))
+  afterAll(() => runPostgresql(folder, durable))
 
   it('every route answers 503 to a token, names the database, and says when to try again', async () => {
     expect(routes.length).toBeGreaterThan(100)
@@ -165,7 +168,7 @@ it('restarts, and connections that are cut, fail no request otherwise than by 50
   toDatabase.set('works')
   await delay(300)
   await stopPostgresql(folder)
-  await runPostgresql(folder)
+  await runPostgresql(folder, durable)
   await expect.poll(() => readiness(), { timeout: 20_000 }).toEqual({ status: 200, down: [] })
   over = true
   await Promise.all(askers)
@@ -250,7 +253,7 @@ describe('a server that starts', () => {
     await expect.poll(ready, { timeout: 10_000 }).toEqual({ status: 503, down: ['database'] })
     expect((await callAt(url, 'GET', '/healthz')).status).toBe(200)
     expectUnavailable(await callAt(url, 'GET', '/v1/packages'), 'database')
-    await runPostgresql(folder)
+    await runPostgresql(folder, durable)
     const server = await starting
     expect(await readiness(url)).toEqual({ status: 200, down: [] })
     await server.remove()
@@ -263,7 +266,7 @@ describe('a server that starts', () => {
       code: 'database_unavailable',
       message: expect.stringMatching(/Tried for 1 s\.$/),
     })
-    await runPostgresql(folder)
+    await runPostgresql(folder, durable)
     const missing = { ...environment, DATABASE_URL: environment.DATABASE_URL.replace('/postgres', '/nowhere') }
     const startedMs = performance.now()
     await expect(startServer({ environment: missing })).rejects.toMatchObject({ code: 'database_unavailable' })
