@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
-import { mkdir, rename, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readFile, rename, rm } from 'node:fs/promises'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { AgentGymError } from '@agentgym/contract'
 import { PGlite } from '@electric-sql/pglite'
 import {
@@ -55,7 +56,7 @@ async function openPglite(folder: string): Promise<PGlite> {
   const data = join(folder, 'pglite')
   if (!existsSync(data)) await makeDatabase(data)
   try {
-    return await PGlite.create(data, { parsers: valueParsers })
+    return await PGlite.create(data, { parsers: valueParsers, ...(await compiledPglite()) })
   } catch (cause) {
     throw new AgentGymError(
       {
@@ -69,12 +70,40 @@ async function openPglite(folder: string): Promise<PGlite> {
   }
 }
 
+// Node's own types have the classes of WebAssembly only.
+declare global {
+  namespace WebAssembly {
+    function compile(bytes: Uint8Array): Promise<Module>
+  }
+}
+
+type CompiledPglite = { pgliteWasmModule: WebAssembly.Module; initdbWasmModule: WebAssembly.Module }
+
+let compiled: Promise<CompiledPglite> | undefined
+
+/**
+ * PostgreSQL as WebAssembly, compiled once per process and never freed: Node 24 may crash when V8 frees WebAssembly code
+ * (nodejs/node#64500), and processes of tests open and close hundreds of databases.
+ */
+function compiledPglite(): Promise<CompiledPglite> {
+  compiled ??= compilePglite()
+  return compiled
+}
+
+async function compilePglite(): Promise<CompiledPglite> {
+  const folder = dirname(createRequire(import.meta.url).resolve('@electric-sql/pglite'))
+  const [pgliteWasmModule, initdbWasmModule] = await Promise.all(
+    ['pglite.wasm', 'initdb.wasm'].map(async (file) => WebAssembly.compile(await readFile(join(folder, file)))),
+  )
+  return { pgliteWasmModule, initdbWasmModule }
+}
+
 /** Created next to its final path and then moved there, so a killed process leaves no partial database. */
 async function makeDatabase(data: string): Promise<void> {
   const unfinished = `${data}.new`
   await rm(unfinished, { recursive: true, force: true })
   await mkdir(unfinished, { mode: 0o700 })
-  await (await PGlite.create(unfinished)).close()
+  await (await PGlite.create(unfinished, await compiledPglite())).close()
   await rename(unfinished, data)
 }
 
