@@ -12,7 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const MEBIBYTE = 2 ** 20
 
-/** A proxy that refuses bodies of more than a mebibyte, as nginx does unless it is told otherwise. */
+/** A proxy that refuses bodies of more than a mebibyte, as nginx does by default. */
 async function startProxy(target: string) {
   const refused: string[] = []
   const server: Server = createServer(async (incoming, outgoing) => {

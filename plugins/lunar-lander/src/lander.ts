@@ -44,7 +44,7 @@ const FEET = [
 ] as const
 const SPRING = 800
 const DAMPER = 90
-/** A foot gives way beyond this force, as a leg on a motor does: a fast fall brings the hull down. */
+/** A foot collapses beyond this force, as a leg on a motor does: in a fast fall the hull hits the ground. */
 const STRENGTH = 75
 const FRICTION = 0.3
 const FRICTION_DAMPER = 50

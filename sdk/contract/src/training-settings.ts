@@ -74,7 +74,7 @@ const clippedSettings = {
 
 /**
  * PPO's settings, by the names that users type (`--set learning_rate=0.001`). One "step" is one environment step. The
- * defaults are for scenarios that nobody tuned: enough steps of Adam for the data, and both normalisations, so that no
+ * defaults are for untuned scenarios: enough steps of Adam for the data, and both normalisations, so that no
  * unit of an observation or a reward matters. docs/results.md has what they reach.
  */
 const ppoSettingsSchema = z.strictObject({

@@ -56,7 +56,7 @@ describe('signals between processes', () => {
     const signals = new PostgresqlSignals({ connectionString: pooler.url }, { probeMs: 200 })
     const problem = await new Promise<string>((resolve) => signals.listen(expect.unreachable, resolve))
     expect(problem).toContain('pooler in transaction mode')
-    signals.send('nobody:hears')
+    signals.send('without:listener')
     await signals.close()
     await pooler.close()
   })
