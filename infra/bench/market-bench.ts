@@ -1,7 +1,4 @@
 import { randomInt, randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import {
   applyTransfers,
@@ -12,10 +9,9 @@ import {
   insertOwners,
   openAccounts,
   openBenchMarket,
-  openDatabase,
   splitSale,
 } from '@agentgym/registry/benchmarks'
-import { startPostgresql, stopPostgresql } from '@agentgym/testkit/postgresql-server'
+import { onBenchDatabase } from './bench-database.ts'
 import type { Figure } from './figure.ts'
 import { atFixedRate, percentile } from './http-load.ts'
 
@@ -36,22 +32,8 @@ type Options = { embedded: boolean; say: (line: string) => void }
  * for the disk, or embedded. First as many as there can be, then at a fixed rate, each timed from when it was due. Client,
  * server and database share the machine. The books are audited.
  */
-export async function marketBenchmark({ embedded, say }: Options): Promise<Figure[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'agentgym-bench-market-'))
-  const postgresql = join(folder, 'postgresql')
-  const durable = ['fsync=on', 'synchronous_commit=on', 'full_page_writes=on']
-  try {
-    const address = embedded ? { folder: join(folder, 'data') } : { url: await startPostgresql(postgresql, durable) }
-    const database = await openDatabase(address)
-    try {
-      return await measure(database, embedded ? 'PGlite' : 'PostgreSQL', say)
-    } finally {
-      await database.close()
-    }
-  } finally {
-    if (!embedded) await stopPostgresql(postgresql)
-    await rm(folder, { recursive: true, force: true })
-  }
+export function marketBenchmark({ embedded, say }: Options): Promise<Figure[]> {
+  return onBenchDatabase(embedded, (database, engine) => measure(database, engine, say))
 }
 
 async function measure(database: Database, engine: string, say: Options['say']): Promise<Figure[]> {

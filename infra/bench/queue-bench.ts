@@ -1,9 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto'
-import { mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type Database, JobQueue, openDatabase } from '@agentgym/registry/benchmarks'
-import { startPostgresql, stopPostgresql } from '@agentgym/testkit/postgresql-server'
+import { type Database, JobQueue } from '@agentgym/registry/benchmarks'
+import { onBenchDatabase } from './bench-database.ts'
 import type { Figure } from './figure.ts'
 import { percentile } from './http-load.ts'
 
@@ -19,22 +16,8 @@ type Options = { embedded: boolean; say: (line: string) => void }
  * Leases of jobs as the queue alone sees them, without HTTP: 10,000 checks of 300 accounts wait, and workers ask for the next
  * one as fast as they get it. On PostgreSQL that waits for the disk, or embedded; it shares the machine with this process.
  */
-export async function queueBenchmark({ embedded, say }: Options): Promise<Figure[]> {
-  const folder = await mkdtemp(join(tmpdir(), 'agentgym-bench-queue-'))
-  const postgresql = join(folder, 'postgresql')
-  const durable = ['fsync=on', 'synchronous_commit=on', 'full_page_writes=on']
-  try {
-    const address = embedded ? { folder: join(folder, 'data') } : { url: await startPostgresql(postgresql, durable) }
-    const database = await openDatabase(address)
-    try {
-      return await measure(database, embedded ? 'PGlite' : 'PostgreSQL', say)
-    } finally {
-      await database.close()
-    }
-  } finally {
-    if (!embedded) await stopPostgresql(postgresql)
-    await rm(folder, { recursive: true, force: true })
-  }
+export function queueBenchmark({ embedded, say }: Options): Promise<Figure[]> {
+  return onBenchDatabase(embedded, (database, engine) => measure(database, engine, say))
 }
 
 async function measure(database: Database, engine: string, say: Options['say']): Promise<Figure[]> {
