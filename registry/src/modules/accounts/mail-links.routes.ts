@@ -99,16 +99,24 @@ const rules: RouteRules = { access: 'anyone', csrf: 'form' }
 export function mailPageRoutes(services: Services): Hono<Env> {
   const routes = new Hono<Env>()
 
-  routes.get('/verify-email', declare(rules), (c) => c.html(verifyPage({ token: c.req.query('token') ?? '' })))
-  routes.post('/verify-email', declare(rules), async (c) => {
-    const { token } = await fields(c)
-    return finish(
-      c,
-      (failure) => verifyPage({ token, failure }),
-      'Your email address is verified.',
-      () => verifyEmail(services, { token, ip: c.get('ip') }),
-    )
-  })
+  const oneClick = <Result>(
+    link: OneClickLink,
+    work: (token: string, ip: string) => Promise<Result>,
+    done: string | ((result: Result) => string),
+  ) => {
+    routes.get(link.path, declare(rules), (c) => c.html(oneClickPage(link, { token: c.req.query('token') ?? '' })))
+    routes.post(link.path, declare(rules), async (c) => {
+      const { token } = await fields(c)
+      const again = (failure: string) => oneClickPage(link, { token, failure })
+      return finish(c, again, done, () => work(token, c.get('ip')))
+    })
+  }
+
+  oneClick(
+    { path: '/verify-email', title: 'Verify your email address', button: 'Confirm' },
+    (token, ip) => verifyEmail(services, { token, ip }),
+    'Your email address is verified.',
+  )
 
   routes.get('/reset-password', declare(rules), (c) => c.html(resetPage({ token: c.req.query('token') ?? '' })))
   routes.post('/reset-password', declare(rules), async (c) => {
@@ -125,68 +133,44 @@ export function mailPageRoutes(services: Services): Hono<Env> {
     )
   })
 
-  routes.get('/change-email', declare(rules), (c) => c.html(changePage({ token: c.req.query('token') ?? '' })))
-  routes.post('/change-email', declare(rules), async (c) => {
-    const { token } = await fields(c)
-    return finish(
-      c,
-      (failure) => changePage({ token, failure }),
-      ({ changed }) =>
-        changed
-          ? 'Your email address is changed. You stay logged in, and your tokens still work.'
-          : 'Confirmed by this address. The change takes effect once the link in the email to the other address is used as well.',
-      () => confirmEmailChange(services, { token, ip: c.get('ip') }),
-    )
-  })
+  oneClick(
+    { path: '/change-email', title: 'Confirm the change of your email address', button: 'Confirm' },
+    (token, ip) => confirmEmailChange(services, { token, ip }),
+    ({ changed }) =>
+      changed
+        ? 'Your email address is changed. You stay logged in, and your tokens still work.'
+        : 'Confirmed by this address. The change takes effect once the link in the email to the other address is used as well.',
+  )
 
-  const cancelPath = '/cancel-email-change'
-  routes.get(cancelPath, declare(rules), (c) => c.html(cancelPage({ token: c.req.query('token') ?? '' })))
-  routes.post(cancelPath, declare(rules), async (c) => {
-    const { token } = await fields(c)
-    return finish(
-      c,
-      (failure) => cancelPage({ token, failure }),
-      'The change is canceled. If you did not request it, change your password now: the person who did is logged in to your account.',
-      () => cancelByLink(services, { token, ip: c.get('ip') }),
-    )
-  })
+  oneClick(
+    {
+      path: '/cancel-email-change',
+      title: 'Cancel the change of your email address',
+      lead: 'Your account keeps its present address, and the links in both emails stop working.',
+      button: 'Cancel the change',
+    },
+    (token, ip) => cancelByLink(services, { token, ip }),
+    'The change is canceled. If you did not request it, change your password now: the person who did is logged in to your account.',
+  )
 
   return routes
 }
 
-function changePage({ token, failure }: { token: string; failure?: string }): Html {
-  return framed(
-    'Confirm the change of your email address',
-    html`
-<form method="post" action="/change-email">
-<input type="hidden" name="token" value="${token}">
-${failed(failure)}
-<button>Confirm</button>
-</form>`,
-  )
-}
+/** A link whose page has nothing to fill in. */
+type OneClickLink = { path: string; title: string; lead?: string; button: string }
 
-function cancelPage({ token, failure }: { token: string; failure?: string }): Html {
+function oneClickPage(
+  { path, title, lead, button }: OneClickLink,
+  { token, failure }: { token: string; failure?: string },
+): Html {
   return framed(
-    'Cancel the change of your email address',
+    title,
     html`
-<p class="lead">Your account keeps its present address, and the links in both emails stop working.</p>
-<form method="post" action="/cancel-email-change">
+${lead === undefined ? '' : html`<p class="lead">${lead}</p>`}
+<form method="post" action="${path}">
 <input type="hidden" name="token" value="${token}">
 ${failed(failure)}
-<button>Cancel the change</button>
-</form>`,
-  )
-}
-
-function verifyPage({ token, failure }: { token: string; failure?: string }): Html {
-  return framed(
-    'Verify your email address',
-    html`
-<form method="post" action="/verify-email">
-<input type="hidden" name="token" value="${token}">
-${failed(failure)}
-<button>Confirm</button>
+<button>${button}</button>
 </form>`,
   )
 }
