@@ -68,10 +68,14 @@ function ourChild(child: ChildProcess): StartedJob {
 function belowBubblewrap(child: ChildProcess): StartedJob {
   let first: number | undefined
   let job: number | undefined
+  // Process 1 binds itself to bubblewrap's life late, when it has made the file system and was told to begin. Where
+  // bubblewrap is killed before, it would live on with the job's channel and output, and `close` would never come.
+  child.once('exit', () => killGroup(child))
   const kill = () => {
+    if (hasEnded(child)) return
     // With process 1 the kernel ends the whole namespace, and bubblewrap after it.
     if (first !== undefined) tryKill(first)
-    child.kill('SIGKILL')
+    killGroup(child)
   }
   return {
     child,
@@ -99,7 +103,7 @@ function belowBubblewrap(child: ChildProcess): StartedJob {
     },
     kill,
     killed: async () => {
-      if (first !== undefined && child.exitCode === null && child.signalCode === null) tryKill(first)
+      if (first !== undefined && !hasEnded(child)) tryKill(first)
       // Process 1 is gone when bubblewrap is: it waits for it. Only one that never started it is killed itself.
       if (first === undefined) return killed(child)
       await ended(child)
@@ -158,15 +162,24 @@ function tryKill(pid: number): void {
   }
 }
 
+/** Every process of the group that `detached` made. Bubblewrap and what it starts stay in it. */
+function killGroup(child: ChildProcess): void {
+  if (child.pid !== undefined) tryKill(-child.pid)
+}
+
+function hasEnded(child: ChildProcess): boolean {
+  return child.pid === undefined || child.exitCode !== null || child.signalCode !== null
+}
+
 async function killed(child: ChildProcess): Promise<void> {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+  if (hasEnded(child)) return
   const end = ended(child)
   child.kill('SIGKILL')
   await end
 }
 
 async function ended(child: ChildProcess): Promise<void> {
-  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+  if (hasEnded(child)) return
   await new Promise((resolve) => child.once('exit', resolve))
 }
 

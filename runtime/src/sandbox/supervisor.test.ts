@@ -188,6 +188,22 @@ test.each(['wait', 'block'])('a job ends with its supervisor, whatever its main 
   expect(pids.filter(isAlive)).toEqual([])
 })
 
+test('a process killed at any moment of its start takes all of its job with it', async () => {
+  for (let delayMs = 0; delayMs < 40; delayMs += 4) {
+    const others = new Set(descendants(process.pid))
+    // A process of the job that lived on would hold the job's output open, and this would never settle.
+    const failure = failureOf({ act: 'wait' })
+    let pid: number | undefined
+    while (pid === undefined) {
+      await new Promise((resolve) => setTimeout(resolve, 1))
+      pid = descendants(process.pid).find((found) => !others.has(found))
+    }
+    await new Promise((resolve) => setTimeout(resolve, delayMs))
+    process.kill(pid, 'SIGKILL')
+    expect(await failure).toMatchObject({ code: 'training_failed', data: { signal: 'SIGKILL' } })
+  }
+})
+
 /** The processes below `pid`, as far down as there are any. */
 function descendants(pid: number): number[] {
   const tasks = readdirSync(`/proc/${pid}/task`)

@@ -1,5 +1,5 @@
 // @module-tag full
-import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
+import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
 import { decodeCheckpoint } from '../training/checkpoint.ts'
 import {
   addTraining,
@@ -226,6 +226,7 @@ describe('a trainer', { timeout: 240_000 }, () => {
     const killing = setInterval(() => {
       for (const pid of trainersOf()) process.kill(pid, 'SIGKILL')
     }, 50)
+    onTestFinished(() => clearInterval(killing))
     await server.until(() => job.outcome !== null)
     clearInterval(killing)
     worker.stop()
