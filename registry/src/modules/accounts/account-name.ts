@@ -59,6 +59,11 @@ export function findableUsername(text: string): string | null {
   return username.length <= maxLength && pattern.test(username) ? username : null
 }
 
+/** The stored form of an email address; null if no account can have it, as with U+0000, which the database can't store. */
+export function findableEmail(text: string): string | null {
+  return text.length <= 254 && /^[^\s\p{C}@]+@[^\s\p{C}@]+$/u.test(text) ? text.toLowerCase() : null
+}
+
 function nameInvalid(username: string, why: string): AgentGymError {
   return new AgentGymError({
     code: 'name_invalid',

@@ -3,7 +3,7 @@ import type { Selectable, Transaction } from 'kysely'
 import type { Actor } from '../../core/access/authorize.ts'
 import type { Database, Queries } from '../../core/database/database.ts'
 import type { AccountTable, Schema } from '../../core/database/schema.ts'
-import { canonicalName, findableUsername } from './account-name.ts'
+import { canonicalName, findableEmail, findableUsername } from './account-name.ts'
 
 export type Account = Selectable<AccountTable>
 type NewAccount = {
@@ -55,6 +55,12 @@ export async function insertAccount(query: Transaction<Schema>, account: NewAcco
 export async function findAccount(query: Queries, username: string): Promise<Account | undefined> {
   const findable = findableUsername(username)
   return findable === null ? undefined : findBy(query, 'username', findable)
+}
+
+/** By what a user logs in with: the name, or the email address. No name contains `@`. */
+export async function findAccountToLogIn(query: Queries, nameOrEmail: string): Promise<Account | undefined> {
+  const email = findableEmail(nameOrEmail)
+  return email === null ? findAccount(query, nameOrEmail) : findAccountByEmail(query, email)
 }
 
 export function findAccountById(query: Queries, id: string): Promise<Account | undefined> {

@@ -84,6 +84,16 @@ describeOnEngines('accounts on $kind', ({ open }) => {
     expect((await server.call('DELETE', '/v1/sessions/current', { cookie })).code).toBe('unauthenticated')
   })
 
+  it('logs in by the email address, in any casing, which counts guesses by itself', async () => {
+    await newUser(server, 'by-email')
+    expect((await logIn('By-Email@Example.com', password)).body).toEqual({ username: 'by-email' })
+    const guess = (username: string) =>
+      server.call('POST', '/v1/sessions', { json: { username, password: 'wrong' }, ip: '203.0.113.77' })
+    for (let attempt = 0; attempt < 10; attempt++) expect((await guess('by-email@example.com')).status).toBe(401)
+    expect((await guess('BY-EMAIL@example.com')).code).toBe('rate_limited')
+    expect((await guess('by-email')).code, 'tells nothing of the name that belongs to it').toBe('credentials_invalid')
+  })
+
   it('answers the same to a wrong password, an unknown user, an organisation and a disabled account', async () => {
     const { cookie } = await newUser(server, 'known')
     await server.call('POST', '/v1/organisations', { cookie, json: { username: 'known-org' } })
@@ -96,6 +106,8 @@ describeOnEngines('accounts on $kind', ({ open }) => {
     const answers = await Promise.all([
       logIn('known', 'not the password'),
       logIn('nobody-at-all', 'not the password'),
+      logIn('known@example.com', 'not the password'),
+      logIn('nobody-at-all@example.com', 'not the password'),
       logIn('known-org', 'not the password'),
       logIn('barred', password),
       logIn('not even a name', ''),
@@ -200,9 +212,23 @@ describeOnEngines('accounts on $kind', ({ open }) => {
   })
 
   it('handles any input without an internal error', async () => {
-    const odd = ['\u0000', 'a\u0000b', '\ud800', '%00', '../..', '__proto__', 'ﬀ', '\u202e', 'x'.repeat(254)]
-    for (const text of odd) {
-      const typed = { json: { username: text, password: text }, ip: 'odd' }
+    const odd = [
+      '\u0000',
+      'a\u0000b',
+      'a\u0000@b',
+      '\ud800@b',
+      'a@b@c',
+      '@',
+      '\ud800',
+      '%00',
+      '../..',
+      '__proto__',
+      'ﬀ',
+      '\u202e',
+      'x'.repeat(254),
+    ]
+    for (const [index, text] of odd.entries()) {
+      const typed = { json: { username: text, password: text }, ip: `203.0.113.${100 + index}` }
       expect((await server.call('POST', '/v1/sessions', typed)).code).toBe('credentials_invalid')
       expect((await signUp('odd', { username: text })).status).toBe(422)
       for (const path of [

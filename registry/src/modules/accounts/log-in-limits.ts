@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { countRate, limitRate, type RateLimit, refundRate } from '../../core/access/rate-limit.ts'
 import { clientNetwork } from '../../core/http/client-address.ts'
 import type { ServerConfig, Services } from '../../core/services.ts'
-import { findableUsername } from './account-name.ts'
+import { findableEmail, findableUsername } from './account-name.ts'
 
 /*
  * Limits of failed logins. Nobody may lock the owner of a name out by failing logins for it: refusals count per network, and
@@ -37,7 +37,8 @@ export async function limitLogIn(
 ): Promise<() => Promise<void>> {
   const device = accountId === undefined ? null : knownDevice(cookieHeader, accountId, config)
   // All impossible names share one counter: they never succeed, and may contain characters that the database can't store.
-  const name = findableUsername(username) ?? '?'
+  // A name and its email address have counters of their own: a shared one would tell that they belong together.
+  const name = findableUsername(username) ?? findableEmail(username) ?? '?'
   const network = clientNetwork(ip)
   const limits: [key: string, limit: RateLimit][] =
     device === null

@@ -7,7 +7,7 @@ import { limitRate, rateLimited } from '../../core/access/rate-limit.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { clientNetwork } from '../../core/http/client-address.ts'
 import type { Services } from '../../core/services.ts'
-import { type Account, findAccount, findAccountById, updateAccount } from './accounts.store.ts'
+import { type Account, findAccountById, findAccountToLogIn, updateAccount } from './accounts.store.ts'
 import { withdrawApprovals } from './device-log-in.ts'
 import { deviceCookie, limitLogIn } from './log-in-limits.ts'
 import { dropEmailChange, useMailToken, voidMailTokens } from './mail-tokens.store.ts'
@@ -18,6 +18,7 @@ import { startSession } from './start-session.ts'
 import { revokeAllTokens } from './tokens.store.ts'
 
 type LogIn = {
+  /** Or the email address of the account. */
   username: string
   password: string
   /** Of the second factor. */
@@ -38,7 +39,7 @@ export async function logIn(
   request: LogIn,
 ): Promise<{ account: Account; cookies: string[]; awaitsCode: boolean }> {
   const { database, config } = services
-  const account = await findAccount(database.query, request.username)
+  const account = await findAccountToLogIn(database.query, request.username)
   const refund = await limitLogIn(services, { ...request, accountId: account?.id })
   const matches = await verifyPassword(account?.password_hash ?? null, request.password)
   if (account === undefined || !matches || account.disabled_at !== null) {

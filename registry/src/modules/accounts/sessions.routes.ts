@@ -15,7 +15,7 @@ const logInRoute = defineRoute({
   access: 'anyone',
   summary: 'Log in with a password',
   description:
-    'Sets the cookie of a new session. The response does not reveal whether the username exists. If the account has a second factor, send `code`; without it, the session of the response permits only `POST /v1/sessions/current/second-factor`.',
+    'Sets the cookie of a new session. `username` is a username or an email address. The response does not reveal whether it exists. If the account has a second factor, send `code`; without it, the session of the response permits only `POST /v1/sessions/current/second-factor`.',
   request: { body: { required: true, content: { 'application/json': { schema: logInRequestSchema } } } },
   responses: {
     200: { description: 'Logged in.', content: { 'application/json': { schema: sessionSchema } } },
