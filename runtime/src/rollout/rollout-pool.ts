@@ -93,7 +93,7 @@ export class RolloutPool {
     return description
   }
 
-  /** Makes sessions and shared memory, and resets every environment. */
+  /** Makes sessions and shared memory, and resets every environment; again, too, after rollouts. */
   async configure({ spec, rolloutSteps, executionProvider = 'cpu' }: PoolConfiguration): Promise<void> {
     const { totalSize } = parameterLayout(spec)
     this.#weights = new Float32Array(new SharedArrayBuffer(totalSize * 4))

@@ -83,6 +83,7 @@ class RolloutWorker {
     const session = createPolicySession(spec, { batch: Math.max(2, environments), executionProvider })
     const collector = new RolloutCollector({ environment, session, segment, seed, firstEnvironment })
     environment.reset()
+    this.#configured?.session.dispose()
     this.#configured = { session, collector, weights }
     return { type: 'configured', segment }
   }

@@ -1,6 +1,7 @@
 import { AgentGymError, type Evaluation, type TrainingPlan } from '@agentgym/contract'
 import { sha256 } from '../sandbox/sha256.ts'
 import type { ScenarioIdentity } from '../sandbox/vector-environment.ts'
+import { withChosen } from './measured-defaults.ts'
 import type { CurvePoint, EpisodeResult } from './run-statistics.ts'
 
 /** A running episode, rebuilt on resume by replaying its actions. */
@@ -206,7 +207,7 @@ export function assertContinues(checkpoint: Checkpoint, run: ContinuedRun, path:
 
 function changedSettings(before: TrainingPlan, now: TrainingPlan): string[] {
   if (before.algorithm !== now.algorithm) return ['algorithm']
-  const current = new Map<string, unknown>(Object.entries(now.settings))
+  const current = new Map<string, unknown>(Object.entries(withChosen(now, before.settings).settings))
   // By the checkpoint's names: a setting that a later version added has its default, which changes nothing.
   return Object.entries(before.settings)
     .filter(([name]) => !changeableSettings.includes(name))

@@ -1,3 +1,4 @@
+import assert from 'node:assert'
 import type { PpoSettings } from '@agentgym/contract'
 import type { Learner, PpoUpdate, RolloutSegment } from '../learner/learner-types.ts'
 import { type Algorithm, type Iteration, type RolloutObserver, timed, updateSeed } from './algorithm.ts'
@@ -60,10 +61,12 @@ export function ppo({ settings, seed, collector, learner, observe }: PpoParts): 
 
 /** The settings of one update, schedules applied; `remaining` falls from 1 to (almost) 0 over the run. */
 function updateOf(settings: PpoSettings, remaining: number, seed: number): PpoUpdate {
+  const { gamma, gae_lambda } = settings
+  assert(gamma !== null && gae_lambda !== null, 'chosen before training')
   return {
     algorithm: 'ppo',
-    gamma: settings.gamma,
-    gaeLambda: settings.gae_lambda,
+    gamma,
+    gaeLambda: gae_lambda,
     epochs: settings.epochs,
     minibatchSize: settings.minibatch_size,
     optimizer: 'adam',

@@ -56,6 +56,36 @@ describe('runTraining', { timeout: 120_000 }, () => {
     expect(outcome).toMatchObject({ steps: 960, iterations: 12, stepsOfWeights: 960 })
   })
 
+  it('chooses a discount by the rewards, as if it had been set, and keeps it when it is resumed', async () => {
+    const chosen = await run()
+    expect(chosen.defaults).toMatchObject([
+      { settings: { gamma: 0.995, gae_lambda: 0.98 }, measured: { terminated: true } },
+    ])
+    expect(chosen.outcome?.plan.settings).toMatchObject({ gamma: 0.995, gae_lambda: 0.98 })
+    const set = resolveTrainingPlan({}, { settings: { ...settings, gamma: 0.995, gae_lambda: 0.98 } })
+    const given = await run({ plan: set })
+    expect(given.defaults).toEqual([])
+    expect(given.outcome?.weights).toEqual(chosen.outcome?.weights)
+    const [bytes] = checkpointOf(chosen.checkpoints, 6)
+    const resumed = await run({ checkpoint: bytes })
+    expect(resumed.defaults).toEqual([])
+    expect(resumed.outcome?.plan.settings).toMatchObject({ gamma: 0.995, gae_lambda: 0.98 })
+  })
+
+  it('gives notice where the scenario needs memory and the policy has none', async () => {
+    const maze = await scenarioOf(`
+      observation: box({ shape: [1] }), action: discrete({ n: 2 }), maxSteps: 4, memory: true,
+      reset() { return {} }, step() { return { reward: 1, terminated: false } }, observe() { return [0] },`)
+    const noticed = async (request: Parameters<typeof resolveTrainingPlan>[1]) =>
+      (await recordedTraining(maze, { plan: resolveTrainingPlan({}, request) })).notices
+    const short = { steps: 200, environments: 4, evaluation_episodes: 2 }
+    expect(await noticed({ settings: short })).toEqual([])
+    expect(await noticed({ settings: { ...short, memory: 'none' } })).toMatchObject([{ hint: 'Remove memory=none.' }])
+    expect(await noticed({ algorithm: 'dqn', settings: short })).toMatchObject([
+      { hint: expect.stringContaining('ppo, a2c or grpo') },
+    ])
+  })
+
   it('goes on from a checkpoint, also with another number of threads, and skips no iteration', async () => {
     const whole = await run({ trajectories: { every: 5 } })
     const [bytes, place] = checkpointOf(whole.checkpoints, 6)

@@ -1,5 +1,6 @@
 import type {
   Evaluation,
+  MeasuredDefaults,
   PolicySpec,
   ProgressEvent,
   SuccessCriteria,
@@ -30,6 +31,9 @@ export type RunTrainingOptions = {
   trajectories?: TrainingJob['trajectories']
   /** Handlers are called one at a time and waited for. What one throws ends the run with that error. */
   onProgress(event: ProgressEvent): void | Promise<void>
+  /** What the run chose for settings that are null in the plan. */
+  onDefaults?(defaults: MeasuredDefaults): void | Promise<void>
+  onNotice?(notice: TrainingNotice): void | Promise<void>
   onEvaluation?(evaluation: Evaluation, place: RunPlace): void | Promise<void>
   onCheckpoint(bytes: Uint8Array, place: RunPlace & Pick<Checkpoint, 'dropped'>): void | Promise<void>
   onTrajectory?(trajectory: Trajectory): void | Promise<void>
@@ -69,6 +73,10 @@ function handle(message: TrainingMessage, options: RunTrainingOptions): void | P
   switch (message.type) {
     case 'progress':
       return options.onProgress(message.event)
+    case 'defaults':
+      return options.onDefaults?.(message.defaults)
+    case 'notice':
+      return options.onNotice?.(message.notice)
     case 'evaluation':
       return options.onEvaluation?.(message.evaluation, message.place)
     case 'checkpoint':
@@ -97,10 +105,15 @@ export type TrainingJob = {
 
 /** What the trainer process sends while it runs. Checkpoints travel as bytes: the trainer itself cannot write files. */
 export type TrainingMessage =
+  | { type: 'defaults'; defaults: MeasuredDefaults }
+  | { type: 'notice'; notice: TrainingNotice }
   | { type: 'progress'; event: ProgressEvent }
   | { type: 'evaluation'; evaluation: Evaluation; place: RunPlace }
   | { type: 'checkpoint'; bytes: Uint8Array; place: RunPlace & Pick<Checkpoint, 'dropped'> }
   | { type: 'trajectory'; trajectory: Trajectory }
+
+/** Something that may keep the run from learning, and how to change it. */
+type TrainingNotice = { message: string; hint: string }
 
 /** A trained agent, and how it was trained. Null: stopped in order, after a checkpoint. */
 export type TrainingOutcome =

@@ -33,7 +33,7 @@ describe('resolvePlan', () => {
       steps: 700,
       set: { gamma: '0.5', hidden: '32,16' },
     })
-    expect(settings).toMatchObject({ steps: 700, gamma: 0.5, epochs: 20, hidden: [32, 16], gae_lambda: 0.98 })
+    expect(settings).toMatchObject({ steps: 700, gamma: 0.5, epochs: 20, hidden: [32, 16], gae_lambda: null })
   })
 
   it("accepts Stable-Baselines3's names", () => {

@@ -73,6 +73,8 @@ async function runTrainer(
     success: scenario.package.agentgym.success,
     ...{ plan, seed, checkpoint, limits, learnerPath },
     stop: signal,
+    onDefaults: (defaults) => onEvent({ event: 'defaults', ...defaults }),
+    onNotice: (notice) => onEvent({ event: 'notice', ...notice }),
     onProgress: onEvent,
     onEvaluation: (evaluation, { steps }) => onEvent({ event: 'evaluation', steps, evaluation }),
     onCheckpoint: async (bytes, { steps, dropped }) => {

@@ -1,4 +1,4 @@
-import type { PolicySpec } from '@agentgym/contract'
+import type { MeasuredDefaults, PolicySpec, TrainingPlan } from '@agentgym/contract'
 import { Evaluator } from '../evaluation/evaluator.ts'
 import { createLearner, loadAddon } from '../learner/learner.ts'
 import type { Learner } from '../learner/learner-types.ts'
@@ -6,11 +6,13 @@ import { parameterLayout } from '../policy/parameter-layout.ts'
 import { exportModel } from '../policy/policy-graph.ts'
 import { RolloutPool } from '../rollout/rollout-pool.ts'
 import { type JobChannel, serveJob } from '../sandbox/job-process.ts'
+import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
 import { a2c } from './a2c.ts'
 import type { Algorithm, RolloutObserver } from './algorithm.ts'
 import { assertContinues, type Checkpoint, decodeCheckpoint, encodeCheckpoint, settingsOf } from './checkpoint.ts'
 import { dqn } from './dqn.ts'
 import { grpo } from './grpo.ts'
+import { chooseDiscount, MEASURED_STEPS, measureRewards, needsMeasurement, withChosen } from './measured-defaults.ts'
 import { policyOfPlan } from './policy-of-plan.ts'
 import { planRollouts, ppo } from './ppo.ts'
 import type { TrainingJob, TrainingMessage, TrainingOutcome } from './run-training.ts'
@@ -28,18 +30,18 @@ const evaluationSeeds: Record<EvaluationPurpose, number> = { selection: 0x5e1ec7
 const PROGRESS_INTERVAL_MS = 50
 
 serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
-  const { plan, seed, scenario, success } = job
-  const { settings } = plan
+  const { seed, scenario, success } = job
+  const { settings } = job.plan
   loadAddon()
   const pool = await RolloutPool.spawn(settings.rollout_workers, channel.watchBoard)
   const evaluator = await Evaluator.spawn((board) => channel.watchBoard(settings.rollout_workers, board))
   channel.lockDown()
 
   const resume = readCheckpoint(job)
-  const groupSize = plan.algorithm === 'grpo' ? plan.settings.group_size : undefined
-  const environments = environmentsOf(plan)
+  const groupSize = job.plan.algorithm === 'grpo' ? job.plan.settings.group_size : undefined
+  const environments = environmentsOf(job.plan)
   const description = await pool.open({ scenario, environments, groupSize, seed, limits: channel.limits })
-  const policy = policyOfPlan(plan, description, resume === null ? plan.settings : settingsOf(resume.plan))
+  const policy = policyOfPlan(job.plan, description, resume === null ? settings : settingsOf(resume.plan))
   const learner = createLearner(policy, {
     seed,
     device: settings.execution_provider,
@@ -47,14 +49,16 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
     path: job.learnerPath,
   })
   if (resume === null) setInitialDeviations(policy, learner, settings.initial_log_std)
+  const send = (message: TrainingMessage) => void channel.send(message)
+  noticeMissingMemory(job.plan, description, policy, send)
+  const plan = await completedPlan(job.plan, resume, () => measure(job.plan, { pool, policy, learner }), send)
   const rolloutSteps = plan.algorithm === 'grpo' ? description.maxSteps : planRollouts(plan.settings).rolloutSteps
   await pool.configure({ spec: policy, rolloutSteps, executionProvider: settings.execution_provider })
-  const send = (message: TrainingMessage) => void channel.send(message)
   const observe = trajectories(job, policy, resume, send)
   const result = await runIterations({
     ...{ plan, seed, learner, resume },
     scenarioHash: scenario.identity.hash,
-    algorithm: algorithmOf(job, { collector: pool, learner, observe }),
+    algorithm: algorithmOf(plan, seed, { collector: pool, learner, observe }),
     reference: referenceOf(job, resume, learner),
     evaluate: (weights, purpose) =>
       evaluator.evaluate({
@@ -84,6 +88,47 @@ function readCheckpoint({ checkpoint, scenario, plan, seed }: TrainingJob): Chec
   return decoded
 }
 
+/** A resumed run has chosen already. */
+async function completedPlan(
+  plan: TrainingPlan,
+  resume: Checkpoint | null,
+  measure: () => Promise<MeasuredDefaults['measured']>,
+  send: (message: TrainingMessage) => void,
+): Promise<TrainingPlan> {
+  if (!needsMeasurement(plan)) return plan
+  if (resume !== null) return withChosen(plan, resume.plan.settings)
+  const measured = await measure()
+  const { settings, reason } = chooseDiscount(measured)
+  const unset = Object.entries(settings).filter(([name]) => (plan.settings as Record<string, unknown>)[name] === null)
+  send({ type: 'defaults', defaults: { settings: Object.fromEntries(unset), reason, measured } })
+  return withChosen(plan, settings)
+}
+
+/** What the untrained policy plays, which is nearly random. Training then begins with the same episodes. */
+async function measure(
+  plan: TrainingPlan,
+  { pool, policy, learner }: { pool: RolloutPool; policy: PolicySpec; learner: Learner },
+): Promise<MeasuredDefaults['measured']> {
+  const steps = Math.min(MEASURED_STEPS, plan.settings.steps)
+  const rolloutSteps = Math.max(1, Math.floor(steps / environmentsOf(plan)))
+  await pool.configure({ spec: policy, rolloutSteps, executionProvider: plan.settings.execution_provider })
+  const { segments } = await pool.collect(learner.weights(), 0)
+  return measureRewards(segments)
+}
+
+function noticeMissingMemory(
+  { algorithm }: TrainingPlan,
+  description: ScenarioDescription,
+  policy: PolicySpec,
+  send: (message: TrainingMessage) => void,
+): void {
+  if (description.memory !== true || policy.memory !== undefined) return
+  const message = 'the scenario needs memory, and this policy has none: it acts on the current observation alone'
+  const hint =
+    algorithm === 'dqn' ? 'DQN learns from single steps: use --algorithm ppo, a2c or grpo.' : 'Remove memory=none.'
+  send({ type: 'notice', notice: { message, hint } })
+}
+
 /** The layout's own start is log σ = 0, far too wide for a range of ±1. */
 function setInitialDeviations(policy: PolicySpec, learner: Learner, initial: number): void {
   const parameter = parameterLayout(policy).parameters.find(({ name }) => name === 'log_std')
@@ -94,7 +139,8 @@ function setInitialDeviations(policy: PolicySpec, learner: Learner, initial: num
 }
 
 function algorithmOf(
-  { plan, seed }: TrainingJob,
+  plan: TrainingPlan,
+  seed: number,
   parts: { collector: RolloutPool; learner: Learner; observe: RolloutObserver },
 ): Algorithm {
   switch (plan.algorithm) {

@@ -85,7 +85,32 @@ const evaluationEventSchema = z.strictObject({
   evaluation: evaluationSchema,
 })
 
+/** Before training: what the run chose for settings that nothing sets, from the steps of a random policy. */
+export const measuredDefaultsSchema = z.strictObject({
+  /** By their names, such as `gamma`. */
+  settings: z.record(z.string(), z.number()),
+  /** Why, in a line. */
+  reason: z.string(),
+  measured: z.strictObject({
+    steps: z.int().positive(),
+    /** Steps for each reward that says something; null: all rewards are equal. */
+    reward_spacing: nullableNumber,
+    /** Steps of an episode; of those under way if none ended. */
+    episode_length: z.number().positive(),
+    /** Whether an episode ended before the time limit. */
+    terminated: z.boolean(),
+  }),
+})
+export type MeasuredDefaults = z.infer<typeof measuredDefaultsSchema>
+
+const defaultsEventSchema = z.strictObject({ event: z.literal('defaults'), ...measuredDefaultsSchema.shape })
+
+/** Before training: something that may keep the run from learning, and how to change it. */
+const noticeEventSchema = z.strictObject({ event: z.literal('notice'), message: z.string(), hint: z.string() })
+
 export const trainingEventSchema = z.discriminatedUnion('event', [
+  defaultsEventSchema,
+  noticeEventSchema,
   progressEventSchema,
   checkpointEventSchema,
   evaluationEventSchema,

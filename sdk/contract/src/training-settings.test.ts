@@ -52,12 +52,12 @@ describe('resolve training plan', () => {
 
   describe('resolveTrainingPlan', () => {
     it('takes PPO where nobody names an algorithm', () => {
-      expect(resolveTrainingPlan({})).toMatchObject({ algorithm: 'ppo', settings: { environments: 16, gamma: 0.995 } })
+      expect(resolveTrainingPlan({})).toMatchObject({ algorithm: 'ppo', settings: { environments: 16, gamma: null } })
     })
 
     it('lets the request override the scenario, and the scenario the defaults', () => {
       const plan = resolveTrainingPlan(ppoBlock, { steps: 700, settings: { gamma: 0.5, hidden: [32] } })
-      const settings = { steps: 700, gamma: 0.5, hidden: [32], rollout_steps: 64, embedding: 16, gae_lambda: 0.98 }
+      const settings = { steps: 700, gamma: 0.5, hidden: [32], rollout_steps: 64, embedding: 16, gae_lambda: null }
       expect(plan).toMatchObject({ algorithm: 'ppo', settings })
       expect(resolveTrainingPlan({}, { steps: 700, settings: { steps: 800 } }).settings.steps).toBe(800)
     })
@@ -69,6 +69,21 @@ describe('resolve training plan', () => {
       expect(plan.settings).not.toHaveProperty('rollout_steps')
       const back = resolveTrainingPlan({ algorithm: 'grpo', beta: 0.1, epochs: 2 }, { algorithm: 'ppo' })
       expect(back).toMatchObject({ algorithm: 'ppo', settings: { epochs: 2 } })
+    })
+
+    it('refuses settings that change nothing for an algorithm, unless they come with another one', () => {
+      const set = (settings: Record<string, unknown>) => resolveTrainingPlan({}, { algorithm: 'dqn', settings })
+      expect(failure(() => set({ box_actions: 'clipped' })).toReport()).toMatchObject({
+        code: 'config_invalid',
+        hint: 'Remove it, or use --algorithm ppo, grpo, a2c.',
+        data: { field: 'box_actions' },
+      })
+      expect(failure(() => set({ initial_log_std: 0 })).data.field).toBe('initial_log_std')
+      expect(failure(() => set({ memory: 'gru' })).data.field).toBe('memory')
+      expect(failure(() => resolveTrainingPlan({ dqn: { memory_units: 32 } }, { algorithm: 'dqn' })).exit).toBe(2)
+      const plan = set({})
+      expect(set({ ...plan.settings })).toEqual(plan)
+      expect(resolveTrainingPlan({ algorithm: 'ppo', memory_units: 32 }, { algorithm: 'dqn' })).toEqual(plan)
     })
 
     it('settings under the name of an algorithm are for that one alone, and win over flat ones', () => {

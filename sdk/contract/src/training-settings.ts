@@ -74,8 +74,8 @@ const clippedSettings = {
 
 /**
  * PPO's settings, by the names that users type (`--set learning_rate=0.001`). One "step" is one environment step. The
- * defaults are for untuned scenarios: enough steps of Adam for the data, and both normalisations, so that no
- * unit of an observation or a reward matters. docs/results.md has what they reach.
+ * defaults are for untuned scenarios: enough steps of Adam for the data, both normalisations, so that no
+ * unit of an observation or a reward matters, and a discount that suits the rewards. docs/results.md has what they reach.
  */
 const ppoSettingsSchema = z.strictObject({
   ...commonSettings,
@@ -89,8 +89,9 @@ const ppoSettingsSchema = z.strictObject({
   /** Steps of each environment in one rollout; environments × rollout_steps samples make one update. */
   rollout_steps: positiveInteger.max(1_000_000).default(128),
   learning_rate: learningRate.default(1e-3),
-  gamma: fraction.default(0.995),
-  gae_lambda: fraction.default(0.98),
+  /** Null: chosen from the rewards of a random policy before training starts, as `gae_lambda`. */
+  gamma: fraction.nullable().default(null),
+  gae_lambda: fraction.nullable().default(null),
   clip_range_schedule: z.enum(['constant', 'linear']).default('constant'),
   /** Clip the value's change too; null leaves it free. In units of the normalized return. */
   clip_range_value: z.number().positive().nullable().default(null),
@@ -101,6 +102,9 @@ const ppoSettingsSchema = z.strictObject({
   normalize_reward: z.boolean().default(true),
 })
 export type PpoSettings = z.infer<typeof ppoSettingsSchema>
+
+/** Names of the settings that a run chooses by its scenario's rewards where they are null. */
+export const measuredSettings = ['gamma', 'gae_lambda'] as const
 
 export const ppoDefaults: PpoSettings = ppoSettingsSchema.parse({})
 
@@ -233,6 +237,14 @@ const rolloutAliases = {
   vf_coef: 'value_coefficient',
 } as const
 
+/**
+ * Settings of the policy that change nothing for an algorithm: they are refused where they are set, so that no run claims
+ * what it does not do.
+ */
+const settingsWithoutEffect: Partial<Record<TrainingAlgorithm, readonly string[]>> = {
+  dqn: ['box_actions', 'initial_log_std', 'memory', 'memory_units'],
+}
+
 const stableBaselines: Readonly<Record<string, string>> = { ...clippedAliases, ...rolloutAliases }
 
 type SettingsSchema =
@@ -327,14 +339,30 @@ function mergedSettings(training: Record<string, unknown>, request: TrainingPlan
     if (schedule !== null) merged.set('learning_rate_schedule', schedule)
   }
   const { flat, ofAlgorithm } = splitBlock(block, algorithm)
-  const usable = Object.entries(flat).filter(
-    ([key]) => algorithm === own || canonicalName(algorithm, key) !== null || canonicalName(own, key) === null,
-  )
+  const usable = Object.entries(flat).filter(([key]) => {
+    if (algorithm === own) return true
+    const name = canonicalName(algorithm, key)
+    return name === null ? canonicalName(own, key) === null : !hasNoEffect(algorithm, name)
+  })
   take(Object.fromEntries(usable), 'agentgym.training')
   take(ofAlgorithm, `agentgym.training.${algorithm}`)
   if (request.steps !== undefined) merged.set('steps', request.steps)
   take(request.settings ?? {}, 'asked for')
+  for (const [name, value] of merged) refuseWithoutEffect(algorithm, name, value)
   return { algorithm, merged }
+}
+
+function hasNoEffect(algorithm: TrainingAlgorithm, name: string): boolean {
+  return settingsWithoutEffect[algorithm]?.includes(name) ?? false
+}
+
+/** The default is accepted: plans of runs have it. */
+function refuseWithoutEffect(algorithm: TrainingAlgorithm, name: string, value: unknown): void {
+  if (!hasNoEffect(algorithm, name)) return
+  const defaults = algorithmSettings[algorithm].schema.parse({}) as Record<string, unknown>
+  if (JSON.stringify(value) === JSON.stringify(defaults[name])) return
+  const others = trainingAlgorithms.filter((other) => !hasNoEffect(other, name)).join(', ')
+  throw invalid(name, `setting ${name} changes nothing for ${algorithm}`, `Remove it, or use --algorithm ${others}.`)
 }
 
 /**

@@ -1,4 +1,4 @@
-import type { Evaluation, ProgressEvent, Trajectory } from '@agentgym/contract'
+import type { Evaluation, MeasuredDefaults, ProgressEvent, Trajectory } from '@agentgym/contract'
 import type { BuiltScenario } from '../../sandbox/build-scenario.ts'
 import { scenarioCode } from '../../sandbox/scenario-code.ts'
 import { type RunTrainingOptions, runTraining } from '../run-training.ts'
@@ -10,6 +10,8 @@ export async function recordedTraining(
   options: Pick<RunTrainingOptions, 'plan'> & Partial<RunTrainingOptions>,
 ) {
   const recorded = {
+    defaults: [] as MeasuredDefaults[],
+    notices: [] as { message: string; hint: string }[],
     progress: [] as ProgressEvent[],
     evaluations: [] as [Evaluation, RunPlace][],
     checkpoints: [] as [Uint8Array, RunPlace][],
@@ -21,6 +23,8 @@ export async function recordedTraining(
     seed: 5,
     checkpoint: null,
     everyIteration: true,
+    onDefaults: (defaults) => void recorded.defaults.push(defaults),
+    onNotice: (notice) => void recorded.notices.push(notice),
     onProgress: (event) => void recorded.progress.push(event),
     onEvaluation: (evaluation, place) => void recorded.evaluations.push([evaluation, place]),
     onCheckpoint: (bytes, place) => void recorded.checkpoints.push([bytes, place]),

@@ -12,7 +12,7 @@ import {
   secondsLeft,
   startRunState,
 } from './run-state.ts'
-import { planLines, resultLines } from './summary-lines.ts'
+import { planLines, preludeLines, resultLines } from './summary-lines.ts'
 import type { TrainingView } from './training-view.ts'
 
 const secondsBetweenLines = 3
@@ -43,6 +43,8 @@ export function plainView({ terminal, verbose, write, now }: PlainViewOptions): 
         if (!due && !last) return
         lastLine = now()
         write(progressLine(event))
+      } else if (event.event === 'defaults' || event.event === 'notice') {
+        for (const line of preludeLines(event, terminal)) write(line)
       } else if (event.event === 'evaluation' || (event.event === 'checkpoint' && verbose)) {
         write(`  ${formatCount(event.steps)} steps: ${state.log[state.log.length - 1].text}`)
       }

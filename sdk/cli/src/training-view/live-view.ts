@@ -15,7 +15,7 @@ import {
   secondsLeft,
   startRunState,
 } from './run-state.ts'
-import { planLines, resultLines } from './summary-lines.ts'
+import { planLines, preludeLines, resultLines } from './summary-lines.ts'
 import type { TrainingView } from './training-view.ts'
 
 const redrawEveryMs = 100
@@ -49,7 +49,12 @@ export function liveView({ terminal, verbose, stream, initial }: LiveViewOptions
       begin()
     },
     event(event) {
-      if (state) state = advanceRunState(state, event)
+      if (!state) return
+      state = advanceRunState(state, event)
+      if (event.event !== 'defaults' && event.event !== 'notice') return
+      update.clear()
+      stream.write(`${preludeLines(event, terminal).join('\n')}\n`)
+      draw()
     },
     remote(update) {
       if (state) state = advanceRemote(state, update)

@@ -1,6 +1,7 @@
 import {
   type Evaluation,
   formatAmount,
+  type MeasuredDefaults,
   type ProgressEvent,
   type Run,
   type RunEvent,
@@ -74,6 +75,10 @@ export function startRunState(plan: TrainingPlan): RunState {
 /** The state after one more event. */
 export function advanceRunState(state: RunState, event: TrainingEvent): RunState {
   switch (event.event) {
+    case 'defaults':
+      return { ...state, log: addLog(state, 0, defaultsText(event)) }
+    case 'notice':
+      return { ...state, log: addLog(state, 0, noticeText(event)) }
     case 'progress':
       return {
         ...state,
@@ -98,6 +103,16 @@ export function advanceRunState(state: RunState, event: TrainingEvent): RunState
     case 'error':
       return { ...state, log: addLog(state, state.progress?.steps ?? 0, safeText(event.error.message, 300)) }
   }
+}
+
+/** `gamma 0.98, gae_lambda 0.95: one reward that matters in 1.6 steps, and only the time limit ends an episode`. */
+export function defaultsText({ settings, reason }: MeasuredDefaults): string {
+  const values = Object.entries(settings).map(([name, value]) => `${safeText(name, 60)} ${value}`)
+  return `${values.join(', ')}: ${safeText(reason, 200)}`
+}
+
+export function noticeText({ message, hint }: { message: string; hint: string }): string {
+  return `${safeText(message, 200)}. ${safeText(hint, 200)}`
 }
 
 /** The state after an update of a remote run. */

@@ -1,10 +1,10 @@
-import { describeTaskSet, type Evaluation, type ResultEvent, type Run } from '@agentgym/contract'
+import { describeTaskSet, type Evaluation, type ResultEvent, type Run, type TrainingEvent } from '@agentgym/contract'
 import { shortId } from '../registry/find-by-id.ts'
 import { formatCount, formatDuration, formatTarget, formatValue } from '../terminal/format-values.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
 import type { TrainingPlan } from './run-state.ts'
-import { costText } from './run-state.ts'
+import { costText, defaultsText, noticeText } from './run-state.ts'
 import type { RunEnd } from './training-view.ts'
 
 /**
@@ -93,6 +93,15 @@ export function planLines(plan: TrainingPlan, terminal: Terminal, verbose: boole
   return lines
 }
 
+/** What a run chose before it began, or what may keep it from learning. */
+export function preludeLines(
+  event: Extract<TrainingEvent, { event: 'defaults' | 'notice' }>,
+  { paint, symbols }: Terminal,
+): string[] {
+  if (event.event === 'notice') return [`${symbols.warning} ${noticeText(event)}`]
+  return [`  ${paint.dim('Chosen by measurement:')} ${defaultsText(event)}`]
+}
+
 /** What decides how a run learns; how long it is, and what it shows, is none of that. */
 const learningSettings = [
   ...['environments', 'rollout_steps', 'minibatch_size', 'epochs', 'learning_rate', 'gamma', 'gae_lambda'],
@@ -101,7 +110,8 @@ const learningSettings = [
 
 /** `gamma 0.995, hidden 128,128`: what the user may want to set. Null where the scenario has set all of it. */
 function defaultsLine({ defaults = [], settings }: TrainingPlan): string | null {
-  const names = learningSettings.filter((name) => defaults.includes(name))
+  // What is null is chosen by measurement, and shown then.
+  const names = learningSettings.filter((name) => defaults.includes(name) && settings[name] !== null)
   if (names.length === 0) return null
   return names.map((name) => `${name} ${String(settings[name])}`).join(' · ')
 }

@@ -135,6 +135,25 @@ describe('plain lines', () => {
     expect(planLines({ ...plan, defaults: ['embedding'] }, terminal, false)).toHaveLength(2)
   })
 
+  it('show what a run chose by measurement, and what may keep it from learning', () => {
+    const written: string[] = []
+    const view = plainView({
+      terminal: terminalOf(80),
+      verbose: false,
+      write: (line) => written.push(line),
+      now: () => 0,
+    })
+    view.start({ ...recordedPlan, settings: { gamma: null }, defaults: ['gamma'] })
+    expect(written.join('\n')).not.toContain('gamma')
+    const measured = { steps: 4096, reward_spacing: 1.6, episode_length: 200, terminated: false }
+    view.event({ event: 'defaults', settings: { gamma: 0.98 }, reason: 'dense rewards', measured })
+    view.event({ event: 'notice', message: 'the policy has no memory', hint: 'Use PPO.' })
+    expect(written.slice(-2)).toEqual([
+      '  Chosen by measurement: gamma 0.98: dense rewards',
+      expect.stringContaining('the policy has no memory. Use PPO.'),
+    ])
+  })
+
   it('tell the settings when asked for more', () => {
     expect(lines(20, true).join('\n')).toContain('learning_rate = 0.001')
   })
