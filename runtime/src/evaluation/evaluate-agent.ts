@@ -9,6 +9,7 @@ import {
 import { type BuiltScenario, identityOf } from '../sandbox/build-scenario.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { scenarioCode } from '../sandbox/scenario-code.ts'
+import { locateFault } from '../sandbox/source-place.ts'
 import { superviseJob, threadEnvironment } from '../sandbox/supervisor.ts'
 import type { EvaluationJob, EvaluationMessage } from './evaluation.process.ts'
 import type { PlayedEvaluation } from './evaluator.ts'
@@ -57,7 +58,7 @@ export async function playEvaluation(options: EvaluateOptions): Promise<PlayedEv
     taskOrder: options.taskOrder ?? 'drawn',
     sample: options.onSample && { view: scenario.package.agentgym.view ?? null },
   }
-  return (await superviseJob({
+  const played = superviseJob({
     entry: new URL('./evaluation.process.ts', import.meta.url),
     job,
     identity: identityOf(scenario),
@@ -71,6 +72,9 @@ export async function playEvaluation(options: EvaluateOptions): Promise<PlayedEv
       const sample = sampleEpisodeSchema.safeParse(message.sample)
       if (sample.success) options.onSample?.(sample.data)
     },
+  })
+  return (await played.catch((error: unknown) => {
+    throw locateFault(error, scenario.sourceMap)
   })) as PlayedEvaluation
 }
 

@@ -7,6 +7,7 @@ import { AgentGymError, fileFailure, type ScenarioPackage } from '@agentgym/cont
 import * as esbuild from 'esbuild'
 import { readScenarioPackage } from './read-scenario-package.ts'
 import { sha256 } from './sha256.ts'
+import { codeFrame, type SourcePlace } from './source-place.ts'
 import type { ScenarioIdentity } from './vector-environment.ts'
 
 export type BuiltScenario = {
@@ -16,6 +17,8 @@ export type BuiltScenario = {
   source: string
   /** SHA-256 (hex) of `source`: what "the same scenario" means everywhere. */
   hash: string
+  /** Leads from `source` to the author's files, with their text; only where it was built here. No part of the hash. */
+  sourceMap?: string
 }
 
 const BUNDLE = path.join('dist', 'scenario.js')
@@ -32,8 +35,8 @@ export async function buildScenario(folder: string): Promise<BuiltScenario> {
   const manifest = readScenarioPackage(folder)
   const root = realpathSync(folder)
   const entry = entryOf(root, manifest)
-  const source = await bundle(root, entry, manifest)
-  return built(folder, manifest, source)
+  const { source, sourceMap } = await bundle(root, entry, manifest)
+  return { ...built(folder, manifest, source), sourceMap }
 }
 
 /** Takes an installed package (dist/scenario.js without its sources) as it is, and builds any other in memory. */
@@ -103,7 +106,11 @@ function entryOf(root: string, manifest: ScenarioPackage): string {
   return file
 }
 
-async function bundle(root: string, entry: string, manifest: ScenarioPackage): Promise<string> {
+async function bundle(
+  root: string,
+  entry: string,
+  manifest: ScenarioPackage,
+): Promise<{ source: string; sourceMap: string }> {
   const tsconfig = path.join(root, 'tsconfig.json')
   try {
     const result = await esbuild.build({
@@ -111,6 +118,9 @@ async function bundle(root: string, entry: string, manifest: ScenarioPackage): P
       entryPoints: [entry],
       bundle: true,
       write: false,
+      outfile: path.join(root, BUNDLE),
+      // Beside the bundle, without a comment in it: the bundle's bytes are the scenario's identity.
+      sourcemap: 'external',
       format: 'cjs',
       platform: 'neutral',
       mainFields: ['module', 'main'],
@@ -123,9 +133,10 @@ async function bundle(root: string, entry: string, manifest: ScenarioPackage): P
       ...(existsSync(tsconfig) ? { tsconfig } : { tsconfigRaw: '{}' }),
       plugins: [await ownPackagePlugin(), lineEndPlugin],
     })
-    return result.outputFiles[0].text
+    const [sourceMap, source] = result.outputFiles.map(({ text }) => text)
+    return { source, sourceMap }
   } catch (error) {
-    throw buildError(error, manifest)
+    throw buildError(error, root, manifest)
   }
 }
 
@@ -140,7 +151,7 @@ const hints: [pattern: RegExp, hint: string][] = [
   [/No loader is configured/, 'Only TypeScript, JavaScript, JSON and text files can be imported.'],
 ]
 
-function buildError(error: unknown, manifest: ScenarioPackage): AgentGymError {
+function buildError(error: unknown, root: string, manifest: ScenarioPackage): AgentGymError {
   const messages = (error as Partial<esbuild.BuildFailure>).errors
   if (messages === undefined || messages.length === 0) throw error
   const [{ text, location, detail }] = messages
@@ -154,10 +165,20 @@ function buildError(error: unknown, manifest: ScenarioPackage): AgentGymError {
       scenario: manifest.name,
       version: manifest.version,
       phase: 'bundle',
-      ...(location === null ? {} : { file: location.file, line: location.line, column: location.column }),
+      ...(location === null ? {} : placeOf(root, location)),
       ...(typeof detail === 'string' ? { import: detail } : {}),
     },
   })
+}
+
+/** esbuild counts columns from 0, in bytes of UTF-8. */
+function placeOf(root: string, { file, line, column, lineText }: esbuild.Location): SourcePlace {
+  const place = { file, line, column: Buffer.from(lineText).subarray(0, column).toString().length + 1 }
+  try {
+    return { ...place, frame: codeFrame(readFileSync(path.resolve(root, file), 'utf8'), place) }
+  } catch {
+    return place
+  }
 }
 
 const OWN = '@agentgym/scenario'

@@ -14,6 +14,7 @@ import { COMPARED_ENVIRONMENTS, type ComparedEpisodes, partedAt, readCompared } 
 import type { JobLimits } from './limits.ts'
 import { readScenarioPackage } from './read-scenario-package.ts'
 import { harnessSource } from './scenario-code.ts'
+import { locateFault } from './source-place.ts'
 import { superviseJob } from './supervisor.ts'
 
 export type CheckOptions = {
@@ -95,12 +96,14 @@ async function runChecked(scenario: BuiltScenario, progress: CheckProgress, opti
         const message = received as CheckMessage
         if (message.kind === 'running') progress.begin(message.id)
         else if (message.kind === 'check') progress.add(message.check)
+        else if (message.kind === 'failed') progress.fail(message.id, locate(new AgentGymError(message.report)))
         else if (message.kind === 'compared') compared = readCompared(message.played)
         else takeSample(message.episode, options)
       },
     })
     return compared
   }
+  const locate = (error: AgentGymError) => locateFault(error, scenario.sourceMap)
   progress.begin('loads')
   try {
     const first = await run({}, false)
@@ -111,7 +114,7 @@ async function runChecked(scenario: BuiltScenario, progress: CheckProgress, opti
   } catch (error) {
     if (!(error instanceof AgentGymError) || error.code === 'training_cancelled') throw error
     if (options.throwOwnFailures && error.code === 'training_failed') throw error
-    progress.fail(progress.running ?? 'loads', error)
+    progress.fail(progress.running ?? 'loads', locate(error))
   }
 }
 
@@ -153,7 +156,9 @@ class CheckProgress {
   }
 
   fail(id: CheckId, error: AgentGymError): void {
-    this.add({ id, ok: false, message: faultMessage(error.toReport()) })
+    const { frame } = error.data
+    const message = faultMessage(error.toReport())
+    this.add({ id, ok: false, message, ...(typeof frame === 'string' ? { frame } : {}) })
   }
 
   add(check: Check): void {

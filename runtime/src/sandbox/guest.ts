@@ -4,6 +4,7 @@ import { BOARD_CROSSING, BOARD_CROSSINGS, readPlace } from './board.ts'
 import type { Harness, StartOptions } from './harness/harness.ts'
 import type { JobLimits } from './limits.ts'
 import { explainCrossing, explainFault, explainSyntax } from './scenario-failure.ts'
+import { BUNDLE_NAME } from './source-place.ts'
 import type { ScenarioIdentity } from './vector-environment.ts'
 
 /** What a crossing returns beside the engine's DONE and PENDING. */
@@ -83,10 +84,12 @@ export class Guest {
   #compile(context: ivm.Context, source: string): ivm.Reference<unknown> {
     this.#enter('load')
     try {
-      const alone = this.#isolate.compileScriptSync(source, { filename: 'scenario.js' })
+      const alone = this.#isolate.compileScriptSync(source, { filename: BUNDLE_NAME })
       alone.release()
-      const wrapped = `(function (module, exports, require) {${source}\n})`
-      const script = this.#isolate.compileScriptSync(wrapped, { filename: 'scenario.js' })
+      const head = '(function (module, exports, require) {'
+      // Places in stacks are those of the bundle, also in its first line.
+      const origin = { filename: BUNDLE_NAME, columnOffset: -head.length }
+      const script = this.#isolate.compileScriptSync(`${head}${source}\n})`, origin)
       return script.runSync(context, { reference: true, timeout: this.#limits.loadMs })
     } catch (error) {
       this.dispose()

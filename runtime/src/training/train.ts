@@ -6,6 +6,7 @@ import { agentGymHome, rememberScenario } from '../evaluation/scenario-store.ts'
 import { type BuiltScenario, identityOf } from '../sandbox/build-scenario.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { scenarioCode } from '../sandbox/scenario-code.ts'
+import { locateFault } from '../sandbox/source-place.ts'
 import { assertContinues } from './checkpoint.ts'
 import { packageAgent } from './package-agent.ts'
 import { lockRun, writeAtomically } from './run-folder.ts'
@@ -46,7 +47,7 @@ export async function train(options: TrainOptions): Promise<ResultEvent> {
     await rememberScenario(scenario, options.home ?? agentGymHome())
     const outcome = await runTrainer(options, checkpoint, path)
     await packageAgent(out, { outcome, scenario }).catch((error: unknown) => {
-      throw withCheckpoint(error, path)
+      throw withCheckpoint(locateFault(error, scenario.sourceMap), path)
     })
     // After the agent, which counts: on a full disk, a longer run continues from the checkpoint before.
     await writeAtomically(path, outcome.checkpoint).catch((error: unknown) => {
@@ -82,7 +83,7 @@ async function runTrainer(
       onEvent({ event: 'checkpoint', steps, path, ...(dropped === undefined ? {} : { dropped }) })
     },
   }).catch((error: unknown) => {
-    throw withCheckpoint(error, path)
+    throw withCheckpoint(locateFault(error, scenario.sourceMap), path)
   })
   if (outcome === null) throw stopped(path)
   return outcome

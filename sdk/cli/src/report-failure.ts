@@ -1,6 +1,7 @@
 import { AgentGymError, type ErrorReport } from '@agentgym/contract'
 import type { GlobalFlags } from './command-context.ts'
 import type { CommandIo } from './command-io.ts'
+import { frameLines } from './terminal/table.ts'
 import { describeTerminal, type Terminal } from './terminal/terminal.ts'
 import { safeText, wrapText } from './terminal/text.ts'
 
@@ -36,6 +37,7 @@ function failureLines(report: ErrorReport, terminal: Terminal): string[] {
   return [
     `${mark} ${message[0]}`,
     ...message.slice(1).map((line) => `  ${line}`),
+    ...frameLines(report.data?.frame, '  ', terminal),
     ...hint.map((line, index) => `${index === 0 ? symbols.next : ' '} ${line}`),
     `  ${paint.dim(report.code)}`,
   ]

@@ -124,6 +124,8 @@ export const scenarioCheckSchema = z.strictObject({
   id: z.string(),
   ok: z.boolean(),
   message: z.string(),
+  /** The author's lines around the fault; only where the scenario was built from its sources. */
+  frame: z.string().optional(),
   /** It passed, and its message names what to mend. */
   warning: z.literal(true).optional(),
   /** What it measured. `speed`: environment steps a second on one core. */

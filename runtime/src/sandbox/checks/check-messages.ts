@@ -53,15 +53,12 @@ export type CheckJob = {
 export type CheckMessage =
   | { kind: 'running'; id: CheckId }
   | { kind: 'check'; check: Check }
+  | { kind: 'failed'; id: CheckId; report: ErrorReport }
   | { kind: 'sample'; episode: SampleEpisode }
   | { kind: 'compared'; played: ComparedEpisodes }
 
 /** From the thread that runs the scenario to its process. */
-export type CheckReply =
-  | { kind: 'ready' }
-  | { kind: 'done' }
-  | { kind: 'failed'; id: CheckId; report: ErrorReport }
-  | CheckMessage
+export type CheckReply = { kind: 'ready' } | { kind: 'done' } | CheckMessage
 
 /** What went wrong and how to mend it, in one message of a check. */
 export function faultMessage({ message, hint }: ErrorReport): string {

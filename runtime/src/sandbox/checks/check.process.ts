@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
 import { BOARD_LENGTH } from '@agentgym/scenario/engine'
 import { serveJob } from '../job-process.ts'
-import { type CheckJob, type CheckReply, faultMessage } from './check-messages.ts'
+import type { CheckJob, CheckReply } from './check-messages.ts'
 
 serveJob<CheckJob, null>((job, channel) => {
   const { promise, resolve, reject } = Promise.withResolvers<null>()
@@ -14,10 +14,6 @@ serveJob<CheckJob, null>((job, channel) => {
         channel.watchBoard(0, new Int32Array(board))
         channel.lockDown()
         return worker.postMessage({ ...job, limits: channel.limits, board })
-      case 'failed': {
-        const check = { id: reply.id, ok: false, message: faultMessage(reply.report) }
-        return void channel.send({ kind: 'check', check })
-      }
       case 'done':
         return resolve(null)
       default:

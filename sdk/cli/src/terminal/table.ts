@@ -115,5 +115,18 @@ export function checkLines(check: CheckReport['checks'][number], terminal: Termi
   return [
     `  ${mark} ${paint.bold(name.padEnd(nameWidth))}  ${style(first)}`,
     ...rest.map((line) => ' '.repeat(indent) + style(line)),
+    ...frameLines(check.frame, ' '.repeat(6), terminal),
   ]
+}
+
+/** A frame of code, never wrapped; the line that it is about stands out. */
+export function frameLines(frame: unknown, indent: string, { paint, columns }: Terminal): string[] {
+  if (typeof frame !== 'string') return []
+  return frame
+    .split('\n')
+    .slice(0, 20)
+    .map((line) => {
+      const shown = fitText(safeText(line, 400), Math.max(20, columns() - indent.length))
+      return indent + (line.startsWith(' ') ? paint.dim(shown) : shown)
+    })
 }

@@ -181,7 +181,13 @@ export type Heartbeat = z.infer<typeof heartbeatSchema>
 
 /** Messages from untrusted code, so capped here whatever the worker sends. */
 const checksField = z
-  .array(scenarioCheckSchema.extend({ id: z.string().max(64), message: z.string().max(4_000) }))
+  .array(
+    scenarioCheckSchema.extend({
+      id: z.string().max(64),
+      message: z.string().max(4_000),
+      frame: z.string().max(4_000).optional(),
+    }),
+  )
   .min(1)
   .max(64)
 
