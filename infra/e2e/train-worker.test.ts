@@ -18,7 +18,7 @@ const settings = { environments: 8, rollout_steps: 32, evaluation_episodes: 4, e
 
 type People = { operator: string; author: Client }
 
-/** On the author's balance, and what a run may cost, in minor units. */
+/** On the author's balance, and the cap on the cost of a run, in minor units. */
 const funds = 90_000_000
 const budget = 8_000_000
 

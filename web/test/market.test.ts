@@ -156,10 +156,10 @@ describe('earnings', () => {
     expect(tooMuch.status).toBe(409)
     expect(tooMuch.text).toContain('value="100000"')
     expect(leadsTo(await seller.submit('/earnings', '/earnings/payouts', { amount_minor: '5' }))).toBe('/earnings')
-    // The test provider's bank does not know the account where an amount ends in 13.
+    // The test provider's bank rejects amounts that end in 13.
     await seller.submit('/earnings', '/earnings/payouts', { amount_minor: '5.13' })
     const { text } = await seller.get('/earnings')
-    expect(text).toContain('The bank does not know the account.')
+    expect(text).toContain('The bank account does not exist.')
     expect(text).toContain('payout returned')
     const csv = await seller.api('GET', '/v1/earnings.csv')
     expect([csv.status, csv.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/csv')])

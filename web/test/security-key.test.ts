@@ -47,7 +47,7 @@ it('is added in Chromium, logs in, confirms what is sensitive and is removed', a
     await page.screenshot({ path: join(screenshots, `security-keys-${width}.png`), fullPage: true })
   }
   await page.getByRole('button', { name: 'Add security key' }).click()
-  await page.getByText('This key is registered already.').waitFor()
+  await page.getByText('This key is already registered.').waitFor()
 
   await context.clearCookies()
   await page.goto('/login?next=/settings/tokens')

@@ -77,7 +77,7 @@ function cannotListen(host: string, port: number, cause: NodeJS.ErrnoException):
     {
       code: 'config_invalid',
       message: taken
-        ? `Port ${port} of ${host} is taken.`
+        ? `Port ${port} on ${host} is already in use.`
         : `The server cannot listen on ${inUrl(host)}:${port}: ${cause.message}.`,
       hint: taken
         ? 'Stop the process that uses it, or choose another port with --port or AGENTGYM_PORT.'

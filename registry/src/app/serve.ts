@@ -48,7 +48,7 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
   const { group, environment = process.env } = options
   const log = jsonLog((line) => process.stderr.write(line), settings.logLevel, group && { process: group.process })
   if (environment.AGENTGYM_OPERATOR)
-    log.warn('AGENTGYM_OPERATOR makes no one an operator any more: run `agentgym operator add NAME`, and unset it')
+    log.warn('AGENTGYM_OPERATOR no longer makes a user an operator: unset it and run `agentgym operator add NAME`')
   const listener = createHttpListener(settings.host, settings.port)
   const servedPort = group?.servedPort ?? null
   if (servedPort === null) await listener.listen()
@@ -144,5 +144,6 @@ async function start(
  */
 async function joinPort(listener: HttpListener, servedPort: number): Promise<void> {
   await listener.listen()
-  if (listener.port !== servedPort) throw new Error(`listens on port ${listener.port}, its group on ${servedPort}`)
+  if (listener.port !== servedPort)
+    throw new Error(`listening on port ${listener.port} instead of ${servedPort}, the port of the group`)
 }

@@ -136,7 +136,7 @@ describe('tokens of workers', () => {
       body: json === undefined ? 'x' : JSON.stringify(json(lease)),
     })
     const { error } = (response.status === 204 ? {} : await response.json()) as { error?: { message: string } }
-    return { status: response.status, bound: error?.message.startsWith('The token is bound') ?? false }
+    return { status: response.status, bound: error?.message.startsWith('The token can') ?? false }
   }
 
   it.each(rows)('$route of $kinds', async (row) => {

@@ -24,8 +24,8 @@ export function requireWalls(walls: Pick<Walls, 'missing' | 'reason'>, accepted 
   if (refused.length === 0) return
   throw new AgentGymError({
     code: 'sandbox_incomplete',
-    message: `This machine cannot keep other people's code apart: its sandbox lacks ${refused.join(', ')}. ${walls.reason}`,
-    hint: `To run jobs without them all the same, where only you can upload: --without-walls ${refused.join(',')}`,
+    message: `This machine cannot run untrusted code safely: its sandbox lacks ${refused.join(', ')}. ${walls.reason}`,
+    hint: `To run jobs anyway, on a server where only you can upload: --without-walls ${refused.join(',')}`,
     data: { missing: refused },
   })
 }

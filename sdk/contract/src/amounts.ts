@@ -45,7 +45,7 @@ function makeFormat(currency: string): Intl.NumberFormat | null {
   }
 }
 
-/** Minor units, or the problem with the text, as a phrase that follows the text: `12,50 is not an amount of money`. */
+/** Minor units, or the problem with the text, as a phrase that follows the text: `12,50 is not an amount`. */
 export type ParsedAmount = { minor: number } | { problem: string }
 
 /** The API's limit, in minor units. */
@@ -58,13 +58,13 @@ const greatestMinor = 10n ** 15n
 export function parseAmount(text: string, currency: string): ParsedAmount {
   const digits = currencyDigits(currency)
   const match = /^(\d{1,18})(?:\.(\d{1,18}))?$/.exec(text.trim())
-  if (!match) return { problem: 'is not an amount of money' }
+  if (!match) return { problem: 'is not an amount' }
   const [, whole, fraction = ''] = match
   const kept = fraction.replace(/0+$/, '')
   if (kept.length > digits) return { problem: `has more than the ${digits} decimal places of ${currency}` }
   const minor = BigInt(whole) * 10n ** BigInt(digits) + BigInt(kept.padEnd(digits, '0') || '0')
   if (minor === 0n) return { problem: 'is nothing' }
-  if (minor > greatestMinor) return { problem: 'is more than the server takes' }
+  if (minor > greatestMinor) return { problem: 'is more than the server accepts' }
   return { minor: Number(minor) }
 }
 

@@ -12,7 +12,7 @@ export const errorCatalog = {
   sandbox_incomplete: {
     exit: 2,
     status: 500,
-    summary: 'This machine cannot put all walls around a job that runs code from others.',
+    summary: 'This machine lacks parts of the sandbox that run untrusted code.',
   },
   usage_invalid: { exit: 2, status: 400, summary: 'The command line is invalid.' },
   file_not_found: { exit: 2, status: 404, summary: 'A file or folder does not exist.' },
@@ -85,9 +85,9 @@ export const errorCatalog = {
     status: 404,
     summary: 'The evaluation does not exist, or you have no access to it.',
   },
-  worker_hold_not_found: { exit: 1, status: 404, summary: 'No worker is held back under that ID.' },
+  worker_hold_not_found: { exit: 1, status: 404, summary: 'No held-back worker has this ID.' },
   budget_exceeded: { exit: 1, status: 409, summary: 'The run has used up its budget; its last checkpoint is kept.' },
-  worker_failed: { exit: 1, status: 500, summary: 'No worker could finish the job within its attempts.' },
+  worker_failed: { exit: 1, status: 500, summary: 'No worker finished the job within the allowed attempts.' },
   signature_invalid: {
     exit: 1,
     status: 422,
@@ -103,7 +103,7 @@ export const errorCatalog = {
   worker_incompatible: {
     exit: 1,
     status: 403,
-    summary: 'The worker and the server are of versions that cannot work together.',
+    summary: 'The versions of the worker and the server are incompatible.',
   },
   integrity_mismatch: {
     exit: 1,
@@ -137,7 +137,7 @@ export const errorCatalog = {
   invitation_not_found: {
     exit: 1,
     status: 404,
-    summary: 'There is no such invitation: it was withdrawn, changed or has expired.',
+    summary: 'The invitation does not exist, was withdrawn or changed, or has expired.',
   },
   last_operator: { exit: 1, status: 409, summary: 'A server must keep at least one operator.' },
   last_owner: { exit: 1, status: 409, summary: 'An organization must keep at least one owner.' },
@@ -145,7 +145,7 @@ export const errorCatalog = {
   rate_limited: {
     exit: 1,
     status: 429,
-    summary: 'Too many requests; `retry_after_seconds` says how long to wait.',
+    summary: 'Too many requests. Wait `retry_after_seconds` seconds.',
   },
   authorization_pending: { exit: 1, status: 400, summary: 'The login has not been approved in the browser yet.' },
   slow_down: { exit: 1, status: 400, summary: 'The client polls more often than every `interval` seconds.' },
@@ -158,17 +158,17 @@ export const errorCatalog = {
   second_factor_required: {
     exit: 1,
     status: 403,
-    summary: 'This needs a code of the account’s second factor.',
+    summary: 'The account’s second factor must be confirmed first.',
   },
   second_factor_invalid: {
     exit: 1,
     status: 401,
-    summary: 'The code of the second factor is wrong, expired or already used.',
+    summary: 'The second-factor code is wrong, expired or already used.',
   },
   second_factor_conflict: {
     exit: 1,
     status: 409,
-    summary: 'The account has a second factor already, or none that is being set up.',
+    summary: 'The account already has a second factor, or has none being set up.',
   },
   oauth_not_configured: { exit: 1, status: 404, summary: 'This server does not offer login with that provider.' },
   domain_unverified: {

@@ -12,7 +12,7 @@ const kinds: Record<string, Kind> = {
   },
   EDQUOT: {
     code: 'disk_quota_exceeded',
-    what: 'your disk quota does not allow to write %',
+    what: 'your disk quota does not allow writing %',
     hint: 'Delete files of yours, or choose a folder on another disk, and try again. What was written before is intact.',
   },
   EROFS: {

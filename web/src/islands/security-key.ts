@@ -52,7 +52,7 @@ function attach(box: HTMLElement, work: (box: HTMLElement) => Promise<void>): vo
 function reason(error: unknown): string {
   const name = error instanceof Error ? error.name : ''
   if (name === 'NotAllowedError') return 'The browser got no answer from a key. Try again.'
-  if (name === 'InvalidStateError') return 'This key is registered already.'
+  if (name === 'InvalidStateError') return 'This key is already registered.'
   return error instanceof Error ? error.message : String(error)
 }
 

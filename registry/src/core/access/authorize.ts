@@ -89,8 +89,8 @@ export function requireSecondFactor(actor: Actor | null): void {
     code: 'second_factor_required',
     message:
       actor.tokenId === null
-        ? 'This needs a code of your second factor.'
-        : 'The token was created without a code of the second factor that its account has now.',
+        ? 'This requires you to confirm your second factor.'
+        : 'The token was created without confirming the account’s current second factor.',
     hint:
       actor.tokenId === null
         ? 'Confirm at /settings/security/confirm, or with POST /v1/sessions/current/second-factor, then try again.'
@@ -110,7 +110,7 @@ export function requireWorker(actor: Actor | null, ...kinds: WorkKind[]): Actor 
   if (allowed === null || refused === undefined) return known
   throw new AgentGymError({
     code: 'forbidden',
-    message: `The token is bound to other work than "${refused}": ${allowed.join(', ')}.`,
+    message: `The token cannot be used for ${refused} jobs, only for: ${allowed.join(', ')}.`,
     hint: `Start the worker with --kinds ${allowed.join(',')}, or use another token.`,
     data: { kind: refused, kinds: [...allowed] },
   })
@@ -122,7 +122,7 @@ export function requireWorkerName({ worker }: Actor, name: string | undefined): 
   if (bound === null || bound === name) return
   throw new AgentGymError({
     code: 'forbidden',
-    message: `The token is bound to the worker "${bound}".`,
+    message: `The token can only be used by the worker "${bound}".`,
     hint: `Start the worker with --name ${JSON.stringify(bound)}, or use another token.`,
     data: { name: bound },
   })
@@ -139,8 +139,8 @@ function requireScope(actor: Actor, scope: Scope): void {
   if (actor.unconfirmed && confirmedScopes.has(scope))
     throw new AgentGymError({
       code: 'email_unconfirmed',
-      message: `The email address of ${actor.username} is not confirmed; this server requires it to train, publish and call agents.`,
-      hint: 'Open the link in the email that you got at sign-up. The page /settings/account sends another one.',
+      message: `The email address of ${actor.username} is not confirmed. This server requires a confirmed address to train, publish and call agents.`,
+      hint: 'Open the link in the email sent at sign-up, or request a new one at /settings/account.',
     })
 }
 

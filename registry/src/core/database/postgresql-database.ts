@@ -103,7 +103,7 @@ function createPool(connectionString: string, { onOutage, patient }: PostgresqlO
   return pool
 }
 
-const urlHint = 'It looks like postgresql://user:password@host:5432/agentgym.'
+const urlHint = 'Use the form postgresql://user:password@host:5432/agentgym.'
 
 async function checkServer(pool: pg.Pool): Promise<void> {
   let settings: { version: number; encoding: string } | undefined

@@ -18,7 +18,7 @@ export function refuseOldWorkers(result: Validated, c: Context): undefined {
   if (target !== 'header' || !(absent || names.includes(workerProtocolHeader))) throw requestInvalid(error, target)
   throw new AgentGymError({
     code: 'worker_incompatible',
-    message: 'This worker is of another release than the server, and they cannot work together.',
+    message: 'This worker is incompatible with the version of the server.',
     hint: 'Update the worker to the version of the server, and start it again. Its jobs continue on other workers.',
   })
 }

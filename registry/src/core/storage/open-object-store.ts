@@ -48,7 +48,7 @@ function parseSwitch(name: string, text: string | undefined): boolean | undefine
 function configInvalid(name: string, value: string, expected: string): AgentGymError {
   return new AgentGymError({
     code: 'config_invalid',
-    message: `AGENTGYM_S3_${name} is ${JSON.stringify(value)}; it has to be ${expected}.`,
+    message: `AGENTGYM_S3_${name} is ${JSON.stringify(value)}; it must be ${expected}.`,
     data: { field: `AGENTGYM_S3_${name}` },
   })
 }

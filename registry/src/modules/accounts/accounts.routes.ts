@@ -49,7 +49,7 @@ const showRoute = defineRoute({
   method: 'get',
   path: '/v1/account',
   access: 'account',
-  summary: 'Who am I',
+  summary: 'Get the authenticated account',
   responses: {
     200: {
       description: 'The authenticated account.',

@@ -104,7 +104,7 @@ export async function requireAccount(
   if (account?.kind === kind) return account
   throw new AgentGymError({
     code: 'account_not_found',
-    message: `There is no ${kind} ${JSON.stringify(username.slice(0, 100))}.`,
+    message: `No ${kind === 'user' ? 'user' : 'organization'} is named ${JSON.stringify(username.slice(0, 100))}.`,
     data: { username: username.slice(0, 100) },
   })
 }

@@ -46,7 +46,7 @@ const requestRoute = defineRoute({
   operationId: 'requestEmailChange',
   summary: 'Change your email address',
   description:
-    'Mails a link to the new address and, if the present one is confirmed, another to that. The address changes once both links were used, within 24 hours. Replaces an earlier request. Needs a session, and `current_password` if the account has a password.',
+    'Sends a link to the new address and, if the current address is confirmed, another one to it. The address changes once every link has been used. Links expire after 24 hours. Replaces an earlier request. Requires a session, and `current_password` if the account has a password.',
   request: { body: { required: true, content: json(changeEmailRequestSchema) } },
   responses: {
     202: { description: 'The links were sent.', content: json(emailChangeSchema) },
@@ -60,7 +60,7 @@ const cancelRoute = defineRoute({
   access: 'account:manage',
   operationId: 'cancelEmailChange',
   summary: 'Cancel the change of your email address',
-  responses: { 204: { description: 'No change is pending.' }, ...failures(...refusals) },
+  responses: { 204: { description: 'The change was canceled, or none was pending.' }, ...failures(...refusals) },
 })
 
 const confirmRoute = defineRoute({
@@ -95,13 +95,13 @@ const setRoute = defineRoute({
   operationId: 'setAccountEmail',
   summary: 'Set a user’s email address, for operators',
   description:
-    'For users who lost their mailbox, and for servers without mail. Make sure who asks first. The address is not confirmed until the user opens the link sent to it; the old one gets a notice. Sessions and tokens stay.',
+    'For users who lost access to their mailbox, and for servers without mail. Verify the user’s identity first. The new address is unconfirmed until the user opens the link sent to it. The old address is notified. Sessions and tokens remain valid.',
   request: {
     params: z.object({ username: z.string().max(100) }),
     body: { required: true, content: json(setEmailRequestSchema) },
   },
   responses: {
-    204: { description: 'The account has that address.' },
+    204: { description: 'The address was changed.' },
     ...failures(...refusals, 'second_factor_required', 'account_not_found', 'email_taken'),
   },
 })

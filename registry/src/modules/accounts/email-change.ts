@@ -67,7 +67,8 @@ export async function requestEmailChange(
   const links = { new: makeSecret('agm_'), old: makeSecret('agm_'), cancel: makeSecret('agm_') }
   const { account, row } = await database.transaction(async (query) => {
     const account = await lockedAccount(query, actor.accountId)
-    if (account === undefined) throw new AgentGymError({ code: 'unauthenticated', message: 'The account is gone.' })
+    if (account === undefined)
+      throw new AgentGymError({ code: 'unauthenticated', message: 'The account no longer exists.' })
     if (account.email === newEmail) throw sameAddress()
     if ((await findAccountByEmail(query, newEmail)) !== undefined) throw emailTaken()
     const asksOld = needsOld(account)
@@ -333,13 +334,13 @@ function emailTaken(): AgentGymError {
   return new AgentGymError({
     code: 'email_taken',
     message: 'Another account uses this email address.',
-    hint: 'Choose another address, or change that account’s first.',
+    hint: 'Choose another address, or change the address of that account first.',
     data: { field: 'email' },
   })
 }
 
 function sameAddress(): AgentGymError {
-  const message = 'This is the account’s address already'
+  const message = 'This is already the account’s address'
   return new AgentGymError({
     code: 'request_invalid',
     message: `${message}.`,

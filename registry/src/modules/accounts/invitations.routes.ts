@@ -16,7 +16,7 @@ const listRoute = defineRoute({
   operationId: 'listInvitations',
   summary: 'Invitations to organizations',
   responses: {
-    200: { description: 'The open ones.', content: json(invitationListSchema) },
+    200: { description: 'Pending invitations.', content: json(invitationListSchema) },
     ...failures('unauthenticated', 'forbidden'),
   },
 })
@@ -27,9 +27,9 @@ const acceptRoute = defineRoute({
   access: 'account:manage',
   operationId: 'acceptInvitation',
   summary: 'Accept an invitation',
-  description: 'With the role that it offers. Fails if the person who sent it may no longer invite.',
+  description: 'Grants the role in the invitation. Fails if its sender is no longer allowed to invite.',
   request: { params, body: { required: true, content: json(acceptInvitationRequestSchema) } },
-  responses: { 200: { description: 'A member now.', content: json(memberSchema) }, ...refusals },
+  responses: { 200: { description: 'The new membership.', content: json(memberSchema) }, ...refusals },
 })
 
 const declineRoute = defineRoute({
@@ -39,7 +39,7 @@ const declineRoute = defineRoute({
   operationId: 'declineInvitation',
   summary: 'Decline an invitation',
   request: { params },
-  responses: { 204: { description: 'The invitation is gone.' }, ...refusals },
+  responses: { 204: { description: 'The invitation was declined.' }, ...refusals },
 })
 
 export function invitationRoutes(services: Services): OpenAPIHono<Env> {

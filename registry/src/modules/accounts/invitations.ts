@@ -165,7 +165,7 @@ export async function declineInvitation(
 function noInvitation(organisation: string): AgentGymError {
   return new AgentGymError({
     code: 'invitation_not_found',
-    message: `You have no such invitation to ${JSON.stringify(organisation.slice(0, 100))}.`,
+    message: `You have no matching invitation to ${JSON.stringify(organisation.slice(0, 100))}.`,
     hint: 'It was withdrawn, changed or has expired. List your invitations again.',
     data: { organisation: organisation.slice(0, 100) },
   })

@@ -35,7 +35,7 @@ const claimRoute = defineRoute({
   rateLimit: { name: 'claim', per: 'network', limit: 15, windowSeconds: 15 * 60 },
   operationId: 'claimServer',
   summary: 'Become the operator of a new server',
-  description: 'With the set-up secret, while the server has no operator. Needs a session.',
+  description: 'Requires a session and the set-up secret. Works while the server has no operator.',
   request: { body: { required: true, content: json(claimRequestSchema) } },
   responses: {
     204: { description: 'The account is an operator.' },
@@ -62,7 +62,7 @@ const addRoute = defineRoute({
   access: operator,
   operationId: 'addOperator',
   summary: 'Make a user an operator',
-  description: 'Needs a session: a token cannot appoint operators.',
+  description: 'Requires a session; tokens cannot add operators.',
   request: { params },
   responses: { 204: { description: 'The user is an operator.' }, ...refusals },
 })
@@ -75,7 +75,7 @@ const removeRoute = defineRoute({
   summary: 'Demote an operator',
   description: 'Worker tokens of the account stop working.',
   request: { params },
-  responses: { 204: { description: 'The user is no operator.' }, ...keepsOne },
+  responses: { 204: { description: 'The user is not an operator.' }, ...keepsOne },
 })
 
 const disableRoute = defineRoute({
@@ -96,7 +96,7 @@ const enableRoute = defineRoute({
   access: operator,
   operationId: 'enableAccount',
   summary: 'Enable an account',
-  description: 'Sessions stay ended; tokens that were not revoked work again.',
+  description: 'Tokens that were not revoked work again. Ended sessions are not restored.',
   request: { params },
   responses: { 204: { description: 'The account is enabled.' }, ...refusals },
 })
@@ -107,7 +107,7 @@ const signOutRoute = defineRoute({
   access: operator,
   operationId: 'signOutAccount',
   summary: 'Sign a user out everywhere',
-  description: 'Ends every session and, unless `tokens` is false, revokes every token.',
+  description: 'Ends every session, and revokes every token unless `tokens` is false.',
   request: { params, body: { required: true, content: json(signOutRequestSchema) } },
   responses: { 204: { description: 'The user is signed out.' }, ...refusals },
 })
@@ -118,7 +118,8 @@ const signOutSelfRoute = defineRoute({
   access: 'account:manage',
   operationId: 'signOut',
   summary: 'Sign out everywhere',
-  description: 'Ends every session of the account, this one too, and, unless `tokens` is false, revokes every token.',
+  description:
+    'Ends every session of the account, including this one, and revokes every token unless `tokens` is false.',
   request: { body: { required: true, content: json(signOutRequestSchema) } },
   responses: { 204: { description: 'Signed out.' }, ...failures('unauthenticated', 'forbidden') },
 })

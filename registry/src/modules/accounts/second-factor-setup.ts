@@ -71,7 +71,7 @@ export async function beginSecondFactor(
     )
     .returning('account_id')
     .executeTakeFirst()
-  if (row === undefined) throw conflict('The account has a second factor already.', 'Remove it first.')
+  if (row === undefined) throw conflict('The account already has a second factor.', 'Remove it first.')
   const app = totp(secret, username)
   return { secret: app.secret.base32, uri: app.toString() }
 }
@@ -112,7 +112,7 @@ export async function enableSecondFactor(
     return makeRecoveryCodes(query, config.secret, accountId)
   })
   notify(services, accountId, 'A second factor was added to your AgentGym account', [
-    'logging in now needs a code of your authenticator app.',
+    'logging in now requires a code from your authenticator app.',
     'If this was not you, reset your password and ask the operator of the server to reset the second factor.',
   ])
   return codes
@@ -149,7 +149,7 @@ export async function removeSecondFactor(services: Services, caller: Actor, ip: 
     await recordAudit(query, { actor, action: 'second-factor.remove', subject: `account:${actor.username}`, ip })
   })
   notify(services, actor.accountId, 'The second factor of your AgentGym account was removed', [
-    'logging in no longer needs a code of your authenticator app.',
+    'logging in no longer requires a code from your authenticator app.',
     'If this was not you, reset your password at once.',
   ])
 }

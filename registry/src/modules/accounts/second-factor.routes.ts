@@ -44,7 +44,7 @@ const beginRoute = defineRoute({
   operationId: 'beginSecondFactor',
   summary: 'Start setting up a second factor',
   description:
-    'Returns a secret for an authenticator app (TOTP). It counts once `PUT` gets a code of it. Needs a session, and `current_password` if the account has a password.',
+    'Returns a secret for an authenticator app (TOTP). It takes effect once you send a code from the app with `PUT`. Requires a session, and `current_password` if the account has a password.',
   request: { body: { required: true, content: json(beginSecondFactorRequestSchema) } },
   responses: {
     200: { description: 'The secret, shown once.', content: json(secondFactorSecretSchema) },
@@ -58,7 +58,7 @@ const enableRoute = defineRoute({
   access: 'account:manage',
   operationId: 'enableSecondFactor',
   summary: 'Enable the second factor',
-  description: 'Needs a session. Returns ten recovery codes; each replaces one code of the app.',
+  description: 'Requires a session. Returns ten recovery codes. Each can be used once instead of a code from the app.',
   request: { body: { required: true, content: json(secondFactorCodeSchema) } },
   responses: {
     200: { description: 'The recovery codes, shown once.', content: json(recoveryCodesSchema) },
@@ -73,7 +73,7 @@ const removeRoute = defineRoute({
   secondFactor: true,
   operationId: 'removeSecondFactor',
   summary: 'Remove your second factor',
-  description: 'Needs a session that has confirmed the second factor.',
+  description: 'Requires a session that has confirmed the second factor.',
   responses: {
     204: { description: 'Removed.' },
     ...failures(...refusals, 'second_factor_required', 'second_factor_conflict'),
@@ -87,7 +87,7 @@ const replaceRoute = defineRoute({
   secondFactor: true,
   operationId: 'replaceRecoveryCodes',
   summary: 'Replace your recovery codes',
-  description: 'Needs a session that has confirmed the second factor.',
+  description: 'Requires a session that has confirmed the second factor.',
   responses: {
     200: { description: 'The new codes, shown once.', content: json(recoveryCodesSchema) },
     ...failures(...refusals, 'second_factor_required', 'second_factor_conflict'),
@@ -101,7 +101,7 @@ const confirmRoute = defineRoute({
   operationId: 'confirmSession',
   summary: 'Enter a code of the second factor',
   description:
-    'Completes a login that answered `second_factor_required`, or confirms the session for 30 minutes. Needs the session’s cookie; sets the cookie of a new one.',
+    'Completes a login that returned `second_factor_required`, or confirms the session for 30 minutes. Requires the session cookie and sets a new one.',
   request: { body: { required: true, content: json(secondFactorCodeSchema) } },
   responses: {
     200: { description: 'Confirmed.', content: json(sessionSchema) },
@@ -115,7 +115,8 @@ const resetRoute = defineRoute({
   access: { operator: 'account:manage' },
   operationId: 'resetSecondFactor',
   summary: 'Reset a user’s second factor, for operators',
-  description: 'Make sure who asks first. The user logs in with the password alone; sessions end, and tokens stay.',
+  description:
+    'Verify the user’s identity first. The user then logs in with the password alone. Sessions end; tokens remain valid.',
   request: { params: z.object({ username: z.string().max(100) }) },
   responses: {
     204: { description: 'The account has no second factor.' },
@@ -165,7 +166,7 @@ export function secondFactorRoutes(services: Services): OpenAPIHono<Env> {
     })
     notify(services, id, 'The second factor of your AgentGym account was reset', [
       'an operator of the server has removed it. Log in with your password, and set up a new one.',
-      'If you did not ask for this, tell the operator.',
+      'If you did not request this, contact the operator.',
     ])
     return c.body(null, 204)
   })

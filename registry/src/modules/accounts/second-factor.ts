@@ -173,7 +173,7 @@ export function codeInvalid(): AgentGymError {
   return new AgentGymError({
     code: 'second_factor_invalid',
     message: 'The code is wrong, expired or already used.',
-    hint: 'Wait for the next code of your app, and check the clock of its device. A recovery code works too.',
+    hint: 'Wait for the next code in your app, and check that its device’s clock is right. Recovery codes work too.',
   })
 }
 
@@ -182,7 +182,7 @@ export function codeRequired(): AgentGymError {
   return new AgentGymError({
     code: 'second_factor_required',
     message: 'This account has a second factor.',
-    hint: 'Send a code of its app, or a recovery code, as `code`.',
+    hint: 'Send a code from the authenticator app, or a recovery code, as `code`.',
     data: { confirm: 'log_in' },
   })
 }

@@ -27,7 +27,10 @@ const listRoute = defineRoute({
   access: 'account:manage',
   operationId: 'listSecurityKeys',
   summary: 'List your security keys',
-  responses: { 200: { description: 'All of them.', content: json(securityKeyListSchema) }, ...failures(...refusals) },
+  responses: {
+    200: { description: 'All security keys of the account.', content: json(securityKeyListSchema) },
+    ...failures(...refusals),
+  },
 })
 
 const beginRoute = defineRoute({
@@ -38,7 +41,7 @@ const beginRoute = defineRoute({
   operationId: 'beginSecurityKey',
   summary: 'Start adding a security key',
   description:
-    'Returns the options for `navigator.credentials.create`, with a challenge for this session that can be used once, within five minutes. Needs a session that has confirmed the second factor.',
+    'Returns the options for `navigator.credentials.create`, with a challenge for this session that can be used once, within five minutes. Requires a session that has confirmed the second factor.',
   responses: {
     200: { description: 'PublicKeyCredentialCreationOptionsJSON.', content: json(keyOptionsSchema) },
     ...failures(...refusals, 'second_factor_required', 'second_factor_conflict'),
@@ -53,7 +56,7 @@ const addRoute = defineRoute({
   operationId: 'addSecurityKey',
   summary: 'Add a security key or passkey',
   description:
-    'Send the credential that the browser made. The key must verify its user (PIN, fingerprint or face). Needs a session that has confirmed the second factor.',
+    'Send the credential that the browser created. The key must verify its user (PIN, fingerprint or face). Requires a session that has confirmed the second factor.',
   request: { body: { required: true, content: json(newSecurityKeySchema) } },
   responses: {
     201: { description: 'The key.', content: json(securityKeySchema) },
@@ -69,7 +72,7 @@ const removeRoute = defineRoute({
   operationId: 'removeSecurityKey',
   summary: 'Remove a security key',
   request: { params: z.object({ id: z.uuid() }) },
-  responses: { 204: { description: 'There is no such key.' }, ...failures(...refusals, 'second_factor_required') },
+  responses: { 204: { description: 'The key was removed.' }, ...failures(...refusals, 'second_factor_required') },
 })
 
 const factorRoute = defineRoute({
@@ -77,10 +80,10 @@ const factorRoute = defineRoute({
   path: `${current}/second-factor`,
   access: 'anyone',
   operationId: 'getSessionFactor',
-  summary: 'Find out how the session can be confirmed',
-  description: 'Needs the session’s cookie, also of a login that lacks the second factor.',
+  summary: 'List the ways to confirm the session',
+  description: 'Requires the session cookie. Works during a login that still needs the second factor.',
   responses: {
-    200: { description: 'What is accepted besides codes.', content: json(browserFactorSchema) },
+    200: { description: 'The methods accepted in addition to codes.', content: json(browserFactorSchema) },
     ...failures('unauthenticated'),
   },
 })
@@ -107,7 +110,7 @@ const enterRoute = defineRoute({
   operationId: 'confirmSessionByKey',
   summary: 'Confirm the session with a security key',
   description:
-    'Completes a login that answered `second_factor_required`, or confirms the session for 30 minutes. Needs the session’s cookie; sets the cookie of a new one.',
+    'Completes a login that returned `second_factor_required`, or confirms the session for 30 minutes. Requires the session cookie and sets a new one.',
   request: { body: { required: true, content: json(securityKeyAnswerRequestSchema) } },
   responses: {
     200: { description: 'Confirmed.', content: json(sessionSchema) },

@@ -102,13 +102,13 @@ export async function addSecurityKey(
       .returningAll()
       .executeTakeFirst()
     if (added === undefined)
-      throw new AgentGymError({ code: 'second_factor_conflict', message: 'This security key is registered already.' })
+      throw new AgentGymError({ code: 'second_factor_conflict', message: 'This security key is already registered.' })
     const data = { key: added.id, name }
     await recordAudit(query, { actor, action: 'security-key.add', subject: `account:${username}`, ip, data })
     return added
   })
   notify(services, accountId, 'A security key was added to your AgentGym account', [
-    `the key "${name}" now replaces codes of your authenticator app.`,
+    `the key "${name}" can now be used instead of codes from your authenticator app.`,
     'If this was not you, remove it at Settings, Security, and change your password.',
   ])
   return shown(key)
@@ -144,8 +144,8 @@ export async function removeSecurityKey(
 function appMissing(): AgentGymError {
   return new AgentGymError({
     code: 'second_factor_conflict',
-    message: 'Security keys are added beside an authenticator app.',
-    hint: 'Set up the app first: it has the recovery codes.',
+    message: 'Security keys require an authenticator app.',
+    hint: 'Set up the app first. This also creates recovery codes.',
   })
 }
 

@@ -205,7 +205,7 @@ export async function findProvider(
   if (row === undefined || secret === undefined)
     throw new AgentGymError({
       code: 'oauth_not_configured',
-      message: 'No organization of this server signs in these addresses.',
+      message: 'No organization on this server uses single sign-on for this email domain.',
       hint: 'Log in with your password, or ask the owner of your organization to set up single sign-on.',
     })
   return {

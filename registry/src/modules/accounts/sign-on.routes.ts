@@ -77,7 +77,7 @@ const addDomainRoute = defineRoute({
   path: `${signOnPath}/domains`,
   access: 'account:manage',
   summary: 'Add a domain',
-  description: 'Requires the role of owner. The domain counts once its TXT record is verified.',
+  description: 'Requires the role of owner. The domain is active once its TXT record is verified.',
   request: { params: organizationParam, body: { required: true, content: json(signOnDomainRequestSchema) } },
   responses: {
     201: { description: 'The domain and the record to add.', content: json(signOnDomainSchema) },
@@ -116,7 +116,7 @@ const startRoute = defineRoute({
   access: 'anyone',
   rateLimit: { name: 'sign-on-start', per: 'network', limit: 60, windowSeconds: 60 },
   summary: 'Log in through an organization',
-  description: 'For browsers. The domain of `email` decides whose provider asks for the password.',
+  description: 'For browsers. The domain of `email` selects the organization.',
   request: { query: signOnRequestSchema },
   responses: {
     302: { description: 'Redirects to the provider.' },

@@ -24,7 +24,7 @@ const createTokenRoute = defineRoute({
   access: 'account:manage',
   secondFactor: true,
   rateLimit: { name: 'create-token', per: 'account', limit: 200, windowSeconds: 3_600 },
-  summary: 'Make a token',
+  summary: 'Create a token',
   description:
     'The token is shown only once. A token can create other tokens, but only with scopes of its own and no later expiry; revoking it also revokes them. If the account has a second factor, it must be confirmed.',
   request: { body: { required: true, content: { 'application/json': { schema: createTokenRequestSchema } } } },
@@ -112,8 +112,8 @@ export function tokenRoutes({ database }: Services): OpenAPIHono<Env> {
 function workerScopeMissing(): AgentGymError {
   return new AgentGymError({
     code: 'request_invalid',
-    message: 'Only a token with the scope worker can be bound to work or to a worker.',
-    hint: 'Add the scope worker, or leave out the field "worker".',
+    message: 'Only tokens with the scope worker can be limited to kinds of jobs or to a worker.',
+    hint: 'Add the scope worker, or omit the field "worker".',
     data: { field: 'worker' },
   })
 }

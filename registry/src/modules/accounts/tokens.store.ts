@@ -107,7 +107,7 @@ function narrowed(parent: WorkerBinding | null, wanted: WorkerBinding | null): W
   if (refused !== undefined || (parent.name !== null && (wanted?.name ?? parent.name) !== parent.name))
     throw new AgentGymError({
       code: 'forbidden',
-      message: 'A token that is bound to some work or worker cannot create one for others.',
+      message: 'A token that is limited to kinds of jobs or to a worker cannot create a token for others.',
       data: { kinds: parent.kinds === null ? null : [...parent.kinds], name: parent.name },
     })
   return { kinds: wanted?.kinds ?? parent.kinds, name: wanted?.name ?? parent.name }

@@ -37,7 +37,7 @@ export async function askForKey(
     throw new AgentGymError({
       code: 'second_factor_conflict',
       message: 'The account has no security key.',
-      hint: 'Enter a code of your app.',
+      hint: 'Enter a code from your app.',
     })
   const options = await generateAuthenticationOptions({
     rpID: party.id,
@@ -132,11 +132,11 @@ async function refuse({ database }: Services, username: string, ip: string, data
 }
 
 function warnOfCopy(services: Services, accountId: string, key: StoredKey, count: number): void {
-  services.log.warn('a security key reports fewer signatures than before: it may have been copied', {
+  services.log.warn('the signature counter of a security key went backwards: it may have been copied', {
     ...{ account_id: accountId, key_id: key.id, signatures: key.signatures, reported: count },
   })
   notify(services, accountId, 'A security key of your AgentGym account may have been copied', [
-    `the key "${key.name}" reported fewer signatures than before, and was refused.`,
+    `the key "${key.name}" was refused because its signature counter went backwards.`,
     'Remove it at Settings, Security, and change your password if you did not just use it.',
   ])
 }

@@ -27,8 +27,8 @@ export function requireRelyingParty(config: Pick<ServerConfig, 'publicUrl'>): Re
   if (party !== null) return party
   throw new AgentGymError({
     code: 'second_factor_conflict',
-    message: `Browsers do not offer security keys at ${config.publicUrl}.`,
-    hint: 'They need https and a host name: ask the operator to set AGENTGYM_PUBLIC_URL.',
+    message: `Browsers do not support security keys at ${config.publicUrl}.`,
+    hint: 'Security keys require https and a host name. Ask the operator to set AGENTGYM_PUBLIC_URL.',
   })
 }
 
@@ -65,6 +65,6 @@ export function keyInvalid(): AgentGymError {
   return new AgentGymError({
     code: 'second_factor_invalid',
     message: 'The security key was not accepted.',
-    hint: 'Try again with a key of this account, or enter a code of your app.',
+    hint: 'Try again with a key of this account, or enter a code from your app.',
   })
 }

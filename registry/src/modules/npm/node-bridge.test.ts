@@ -69,7 +69,7 @@ it('closes the response when the reader goes away', async () => {
 it('rejects when the client goes away before there is an answer', async () => {
   const client = new AbortController()
   const answer = ask(() => client.abort(), client.signal)
-  await expect(answer).rejects.toThrow('the client went away')
+  await expect(answer).rejects.toThrow('the client disconnected')
 })
 
 it('breaks the body off where the listener fails after its head is out', async () => {

@@ -43,7 +43,7 @@ export async function askNodeListener(
   return new Response(null, { status, headers })
 }
 
-const clientGone = () => new Error('the client went away')
+const clientGone = () => new Error('the client disconnected')
 
 function hasBody({ method }: IncomingMessage, status: number): boolean {
   return method !== 'HEAD' && status !== 204 && status !== 304

@@ -35,7 +35,7 @@ export function nothingHere(c: Context<Env>): AgentGymError {
 export function tokenNeeded(): AgentGymError {
   return new AgentGymError({
     code: 'unauthenticated',
-    message: 'This request needs a token.',
-    hint: 'Run `agentgym login`, which writes one into .npmrc, or set `//host/npm/:_authToken` yourself.',
+    message: 'This request requires a token.',
+    hint: 'Run `agentgym login`, which adds one to .npmrc, or set `//host/npm/:_authToken` yourself.',
   })
 }

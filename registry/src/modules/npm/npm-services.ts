@@ -40,11 +40,11 @@ const elsewhere: [path: RegExp, what: string, hint: string][] = [
     'Access is not managed through npm',
     'Use the page of the organization on the site.',
   ],
-  [/^-\/npm\/v1\/hooks\b/, 'There are no hooks', 'Use `agentgym outdated` to see new versions.'],
-  [/^-\/_view\/starred/, 'There are no stars', 'Use reviews on the site.'],
+  [/^-\/npm\/v1\/hooks\b/, 'Hooks are not supported', 'Use `agentgym outdated` to see new versions.'],
+  [/^-\/_view\/starred/, 'Stars are not supported', 'Use reviews on the site.'],
   [
     /^-\/npm\/v1\/(?:attestations|keys)\b/,
-    'Packages have no npm signatures',
+    'npm signatures are not supported',
     'Agents have signed verifications: `agentgym agent verify`.',
   ],
 ]

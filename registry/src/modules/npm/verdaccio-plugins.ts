@@ -179,7 +179,7 @@ function readTarball(current: Reading, file: string): Readable {
   const stream = Object.assign(new PassThrough(), { abort: () => {} })
   const open = async () => {
     const found = await source.tarball(file)
-    if (found === undefined) throw Object.assign(new Error(`There is no file ${file}.`), { status: 404, code: 404 })
+    if (found === undefined) throw Object.assign(new Error(`File ${file} does not exist.`), { status: 404, code: 404 })
     const { body, size, integrity, downloaded } = found
     const etag = `"${integrity}"`
     response.setHeader('ETag', etag)

@@ -199,7 +199,7 @@ it('is not troubled by a client that goes away before the packument is there', a
   const from = source({ packument: () => packument })
   const answer = reader.read(packageTarget, { method: 'GET', header: () => undefined, signal: client.signal }, from)
   client.abort()
-  await expect(answer).rejects.toThrow('the client went away')
+  await expect(answer).rejects.toThrow('the client disconnected')
   resolve(await source().packument())
   expect((await read(packageTarget)).status).toBe(200)
 })

@@ -111,7 +111,7 @@ export function refundableByBuyer(
 ): Order['refundable'] {
   if (state !== 'paid' || paidAt === null) return no(`It is ${state.replace('_', ' ')}.`)
   if (total === 0) return no('It cost nothing.')
-  if (run !== null) return no('The run it paid for has trained.')
+  if (run !== null) return no('The training run it paid for has started.')
   if (usedAt !== null) return no(`It was first used at ${usedAt.toISOString()}; the seller can still refund it.`)
   const until = new Date(paidAt.getTime() + refundDays * 86_400_000)
   if (at >= until) return no(`The ${refundDays}-day refund period has ended; the seller can still refund it.`)

@@ -24,7 +24,8 @@ export async function payOrder(
   { orderId, payment }: { orderId: string; payment: Payment },
 ): Promise<PaidOrder> {
   const order = await lockOrder(query, orderId)
-  if (order === undefined) throw new Error(`the payment ${payment.id} is for the order ${orderId}, which is not there`)
+  if (order === undefined)
+    throw new Error(`the payment ${payment.id} is for the order ${orderId}, which does not exist`)
   if (!(await creditBalance(query, payment)))
     return order.paid_at === null ? { outcome: 'kept', reason: 'It was paid before.' } : { outcome: 'paid' }
   const obstacle = (await undeliverable(query, order, payment)) ?? null

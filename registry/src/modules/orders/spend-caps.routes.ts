@@ -20,7 +20,7 @@ const listRoute = defineRoute({
   description: 'Includes the amount spent under each cap. Requires the scope `market:buy`.',
   request: { query: spendCapListRequestSchema },
   responses: {
-    200: { description: 'All of them.', content: json(spendCapListSchema) },
+    200: { description: 'All spend caps of the account and its tokens.', content: json(spendCapListSchema) },
     ...failures('unauthenticated', 'forbidden', 'account_not_found'),
   },
 })

@@ -179,7 +179,7 @@ function readmeInvalid(path: string, why: string): Error {
     'package_readme_invalid',
     `${shownPath(path)} ${why}.`,
     { path },
-    'Save it as UTF-8 text, and link to large pictures.',
+    'Save it as UTF-8 text, and link to large images.',
   )
 }
 
@@ -204,7 +204,7 @@ export async function readUpload(request: Request, limitBytes: number): Promise<
   if (length === 0)
     throw new AgentGymError({
       code: 'request_invalid',
-      message: 'The request body is empty; send the tarball.',
+      message: 'The request body is empty. Send the tarball.',
     })
   return Buffer.concat(chunks, length)
 }

@@ -20,7 +20,7 @@ describeOnEngines('where money may lie: $kind', ({ kind, open }) => {
       expect(await judge({})).toEqual([])
       expect(await judge({ stripe })).toEqual([])
     } else {
-      expect(await judge({})).toEqual([expect.stringMatching(/^info: .*real money needs PostgreSQL/)])
+      expect(await judge({})).toEqual([expect.stringMatching(/^info: .*real money requires PostgreSQL/)])
       expect(await judge({ stripe, moneyOnPglite: true })).toEqual([expect.stringMatching(/^warn: real money/)])
       await expect(judge({ stripe })).rejects.toMatchObject({ code: 'money_needs_postgresql' })
     }

@@ -45,7 +45,7 @@ export async function requireMoneyDatabase(services: Checked): Promise<void> {
 function requireMoneyEngine({ database, config, log }: Checked): void {
   if (database.kind !== 'pglite') return
   const { stripe, moneyOnPglite } = config.market
-  if (stripe === null) log.info('payments use play money; real money needs PostgreSQL (DATABASE_URL)')
+  if (stripe === null) log.info('payments use test money; real money requires PostgreSQL (DATABASE_URL)')
   else if (moneyOnPglite) log.warn('real money is stored in PGlite, which may lose it in a power cut')
   else throw needsPostgresql()
 }

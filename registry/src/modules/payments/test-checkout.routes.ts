@@ -69,7 +69,7 @@ function checkoutPage(payment: PaymentView, proof: string): Html {
   return framed(
     `Pay ${amount}`,
     html`
-<p class="lead">For ${payment.account}. No money moves: this server’s payments are play.</p>
+<p class="lead">For ${payment.account}. This server uses test money; nothing is charged.</p>
 <form method="post" action="${path}">
 <input type="hidden" name="payment" value="${payment.id}">
 <input type="hidden" name="proof" value="${proof}">
@@ -80,4 +80,4 @@ function checkoutPage(payment: PaymentView, proof: string): Html {
   )
 }
 
-const ends = { succeeded: 'was made', failed: 'was declined', expired: 'has expired', disputed: 'was taken back' }
+const ends = { succeeded: 'was made', failed: 'was declined', expired: 'has expired', disputed: 'was disputed' }

@@ -18,8 +18,8 @@ export function testProvider(config: Pick<ServerConfig, 'publicUrl' | 'secret'>)
       if (request.testOutcome === 'declined')
         throw new AgentGymError({
           code: 'payment_declined',
-          message: 'The card was declined: the provider test was asked to.',
-          hint: 'Leave test_outcome out, or take another payment method.',
+          message: 'The card was declined, as requested by test_outcome.',
+          hint: 'Omit test_outcome, or use another payment method.',
         })
       if (request.testOutcome === 'pending')
         return { reference: request.id, checkoutUrl: testCheckoutUrl(config, request.id), news: null }
@@ -33,14 +33,14 @@ export function testProvider(config: Pick<ServerConfig, 'publicUrl' | 'secret'>)
     createDestination: async ({ accountId }) => ({ providerAccount: `test_${accountId}` }),
     readDestination: async (providerAccount) => ({ providerAccount, ready: true, payee: null, onboardingUrl: null }),
     sendPayout: async ({ id, amountMinor, createdAt }) => {
-      if (amountMinor % 100 === 13) return { kind: 'failed', message: 'The bank does not know the account.' }
+      if (amountMinor % 100 === 13) return { kind: 'failed', message: 'The bank account does not exist.' }
       if (amountMinor % 100 === 17 && Date.now() - createdAt.getTime() < UNDER_WAY_MS) return null
       return { kind: 'paid', reference: id }
     },
     readEvent: async () => {
       throw new AgentGymError({
         code: 'webhook_signature_invalid',
-        message: 'This server takes no payments through Stripe.',
+        message: 'This server does not accept Stripe payments.',
         hint: 'Set AGENTGYM_STRIPE_SECRET_KEY and AGENTGYM_STRIPE_WEBHOOK_SECRET.',
       })
     },

@@ -37,7 +37,7 @@ const setPriceRoute = defineRoute({
     'Decreases take effect immediately. Increases (of the price, royalties or the price of calls) are announced and take effect after the server’s notice period, or immediately if the package has no orders, downloads or training runs yet. Existing orders do not change. Requires the scope `market:sell`, and the second factor if there is one.',
   request: { params: packageParams, body: { required: true, content: json(setPriceRequestSchema) } },
   responses: {
-    200: { description: 'As it is now.', content: json(pricePageSchema) },
+    200: { description: 'Current price and terms.', content: json(pricePageSchema) },
     ...failures('unauthenticated', 'forbidden', 'second_factor_required', 'package_not_found', 'package_taken_down'),
   },
 })

@@ -98,7 +98,7 @@ async function outcome(
   { methods, fault }: RpcServer,
 ): Promise<RpcResponse> {
   if (!Object.hasOwn(methods, method)) {
-    const message = `There is no method ${JSON.stringify(method.slice(0, 100))}.`
+    const message = `Unknown method ${JSON.stringify(method.slice(0, 100))}.`
     const data: ErrorReport = {
       code: 'endpoint_not_found',
       message,

@@ -170,7 +170,7 @@ function noBudget(
   return new AgentGymError({
     code: 'payment_required',
     message: `Training on this server costs up to ${price} an hour, and the run has no budget.`,
-    hint: 'Set the most that the run may cost: `--budget AMOUNT`, or `budget_minor` in the API. It is held on the balance, and what was not used is released when the run ends.',
+    hint: 'Set a budget: `--budget AMOUNT`, or `budget_minor` in the API. It is held on the balance, and the unused part is released when the run ends.',
     data: { run: id, price_minor_per_hour: pricePerHour, currency },
   })
 }
@@ -179,7 +179,7 @@ function tooLittle({ needed, available, currency }: { needed: number; available:
   const missing = formatAmount(needed - available, currency)
   return new AgentGymError({
     code: 'insufficient_funds',
-    message: `The run's budget needs ${formatAmount(needed, currency)} on the balance, and ${formatAmount(available, currency)} is available: ${missing} is missing.`,
+    message: `The run's budget needs ${formatAmount(needed, currency)} on the balance, and ${formatAmount(available, currency)} is available (${missing} short).`,
     hint: `Top up at least ${missing}: \`agentgym balance top-up AMOUNT\`. Or set a lower budget.`,
     data: { needed_minor: needed, available_minor: available, missing_minor: needed - available, currency },
   })

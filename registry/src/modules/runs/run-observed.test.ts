@@ -98,7 +98,7 @@ describeOnEngines('what an operator sees of runs on $kind', ({ open }) => {
     await silence(training, id)
     await settleLostLeases(services)
     expect(lines()).toContainEqual({
-      message: 'the worker of a run has gone silent',
+      message: 'the worker of a run stopped responding',
       run_id: id,
       worker: 'worker-1',
       state: 'queued',

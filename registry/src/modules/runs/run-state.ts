@@ -188,7 +188,7 @@ export async function resumeRun(
   if (isSpent({ ...run, budget_minor: budgetMinor }))
     throw new AgentGymError({
       code: 'request_invalid',
-      message: `The run has spent ${spentMinor({ ...run, budget_minor: null })}; a budget of ${budgetMinor} leaves nothing to continue with.`,
+      message: `The run has spent ${spentMinor({ ...run, budget_minor: null })}; a budget of ${budgetMinor} leaves nothing to train with.`,
       hint: 'The budget covers the whole run, including what it has already spent.',
       data: { field: 'budget_minor' },
     })
@@ -211,7 +211,7 @@ async function lockJobAndRun(query: Transaction<Schema>, queue: JobQueue, runId:
   await queue.lock(query, 'train', runId)
   const run = await lockRun(query, runId)
   if (run === undefined)
-    throw new AgentGymError({ code: 'run_not_found', message: `There is no run ${runId}.`, data: { id: runId } })
+    throw new AgentGymError({ code: 'run_not_found', message: `Run ${runId} does not exist.`, data: { id: runId } })
   return run
 }
 

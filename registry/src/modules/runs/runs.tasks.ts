@@ -39,7 +39,7 @@ export async function settleLostLeases(
       return { worker: run.worker_name, state: settled.state }
     })
     services.runFeeds.changed(id)
-    if (lost !== undefined) services.log.warn('the worker of a run has gone silent', { run_id: id, ...lost })
+    if (lost !== undefined) services.log.warn('the worker of a run stopped responding', { run_id: id, ...lost })
   }
 }
 

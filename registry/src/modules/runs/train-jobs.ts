@@ -46,7 +46,7 @@ export function trainJobs(services: RunServices): JobHandler {
   }
 }
 
-const exhausted = 'No worker could finish the run within its attempts.'
+const exhausted = 'No worker finished the run within the allowed attempts.'
 
 async function describe(
   services: RunServices,
@@ -183,7 +183,7 @@ export async function loseLease(query: Transaction<Schema>, context: RunContext,
   const price = Math.max(run.attempt_price_milliseconds, checkpoint?.price_milliseconds ?? 0)
   return requeueRun(query, context, run, {
     reason: 'lease_expired',
-    message: `The worker ${run.worker_name} has gone silent.`,
+    message: `The worker ${run.worker_name} stopped responding.`,
     patch: { price_milliseconds: price, attempt_price_milliseconds: price, attempt_metered_ms: 0, worker_id: null },
   })
 }

@@ -162,7 +162,7 @@ describeOnEngines('runs and their workers on $kind', ({ open }) => {
     })
     expect((await eventsOf(training.services, id)).at(-1)).toMatchObject({
       type: 'queued',
-      data: { reason: 'lease_expired', message: 'The worker worker-1 has gone silent.' },
+      data: { reason: 'lease_expired', message: 'The worker worker-1 stopped responding.' },
     })
     const second = await mustTakeTurn(training, 2 * 3_600_000, 'worker-2')
     expect(second.job.run.budget).toMatchObject({

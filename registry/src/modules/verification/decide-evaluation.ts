@@ -134,7 +134,7 @@ function inconclusive(all: readonly RecordedRun[], otherRuntime: boolean): strin
     ? 'No worker reported a result.'
     : new Set(all.map(resultOf)).size > 1
       ? 'Workers disagree on the held-out episodes.'
-      : 'One worker reproduced the claim; this server wants two that agree.'
+      : 'One worker reproduced the claim; this server requires two that agree.'
 }
 
 /** The most runs among these that are independent of each other. */

@@ -102,7 +102,7 @@ const clearRoute = defineRoute({
   operationId: 'clearNondeterministic',
   summary: 'Clear the nondeterministic mark of a scenario version, for operators',
   description:
-    'Agents are not judged by a version that gave different results to the same actions. Clear the mark once you know that a worker was at fault. Agents that were inconclusive because of it are verified again in idle time.',
+    'A version is marked if the same actions gave different results; agents are not verified on it. Clear the mark once you know that a worker was at fault. Affected agents are verified again when workers are idle.',
   request: {
     params: z.object({
       scope: z.string().openapi({ example: '@acme', description: 'The owner, with its @.' }),
@@ -111,7 +111,7 @@ const clearRoute = defineRoute({
     }),
   },
   responses: {
-    200: { description: 'Whether there was a mark.', content: json(clearedSchema) },
+    200: { description: 'Whether the version was marked.', content: json(clearedSchema) },
     ...failures(
       'unauthenticated',
       'forbidden',
@@ -129,10 +129,10 @@ const releaseRoute = defineRoute({
   access: { operator: 'account:manage' },
   summary: 'Release a worker',
   description:
-    'A worker whose results others contradict gets no more evaluations. `GET /v1/status` lists such workers. Release one after repairing it.',
+    'A worker whose results other workers contradict is held back: it gets no evaluations. `GET /v1/status` lists these workers. Release a worker once it is repaired.',
   request: { params: z.object({ id: z.uuid() }) },
   responses: {
-    204: { description: 'It may have evaluations again.' },
+    204: { description: 'The worker can lease evaluations again.' },
     ...failures('unauthenticated', 'forbidden', 'worker_hold_not_found'),
   },
 })

@@ -41,7 +41,7 @@ export async function holdBack(
     .values({
       ...{ worker_id: run.workerId, worker_name: run.workerName, owner: run.owner, machine: run.machine },
       evaluation_id: run.evaluationId,
-      reason: `Two other workers with the same runtime signature got another result than ${name}.`,
+      reason: `Two other workers with the same runtime signature got a different result than ${name}.`,
     })
     .execute()
   log.error('a worker is held back: others contradict its results', {
@@ -66,7 +66,7 @@ export async function releaseHold(
     if (released === undefined)
       throw new AgentGymError({
         code: 'worker_hold_not_found',
-        message: `No worker is held back under the ID ${id}.`,
+        message: `No held-back worker has the ID ${id}.`,
         hint: '`agentgym status` lists the workers that are held back.',
         data: { id },
       })

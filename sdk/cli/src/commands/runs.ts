@@ -239,7 +239,7 @@ export async function runsCompare(texts: string[], flags: { svg?: string }, cont
     throw new AgentGymError({
       code: 'usage_invalid',
       message: 'a comparison needs at least two runs',
-      hint: 'Name two or more runs of agentgym runs list.',
+      hint: 'Name two or more runs from agentgym runs list.',
     })
   }
   const compared = [...runs.values()]

@@ -101,7 +101,7 @@ async function hasWalls(context: CommandContext): Promise<boolean> {
     if (!(error instanceof AgentGymError) || error.code !== 'sandbox_incomplete') throw error
     const { symbols } = context.terminal
     context.print(`${symbols.warning} No worker is running, so uploads stay unchecked. ${error.message}`)
-    context.print('  To run jobs all the same, where only you can upload: AGENTGYM_WITHOUT_WALLS=any')
+    context.print('  To run jobs anyway, on a server where only you can upload: AGENTGYM_WITHOUT_WALLS=any')
     return false
   }
 }

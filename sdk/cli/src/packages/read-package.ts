@@ -18,6 +18,6 @@ export async function readPackage(tarball: Uint8Array): Promise<Map<string, Buff
   throw new AgentGymError({
     code: 'integrity_mismatch',
     message: 'The package cannot be installed: it has no package.json.',
-    hint: 'Nothing was installed. Tell the operator of the server.',
+    hint: 'Nothing was installed. Contact the operator of the server.',
   })
 }

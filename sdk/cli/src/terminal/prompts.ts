@@ -71,10 +71,10 @@ export async function askCode({ io }: CommandContext): Promise<string> {
     throw new AgentGymError({
       code: 'second_factor_required',
       message: 'this account has a second factor, and there is no terminal to ask for its code',
-      hint: 'Set AGENTGYM_CODE to a code of your authenticator app or a recovery code, or run the command in a terminal.',
+      hint: 'Set AGENTGYM_CODE to a code from your authenticator app or to a recovery code, or run the command in a terminal.',
     })
   const typed = await text({
-    message: 'Code of your authenticator app, or a recovery code',
+    message: 'Code from your authenticator app, or a recovery code',
     validate: (value) => (value ? undefined : 'Enter a code'),
     input: stdin,
     output: stdout,

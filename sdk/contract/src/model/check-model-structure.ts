@@ -23,7 +23,7 @@ export function checkModelStructure(
 ): Uint8Array<ArrayBuffer> {
   const bounds = { ...modelLimits, ...limits }
   if (bytes.length > bounds.bytes)
-    throw modelFailure('model_too_large', `it has ${bytes.length} bytes; at most ${bounds.bytes} are taken`, {
+    throw modelFailure('model_too_large', `it has ${bytes.length} bytes; the limit is ${bounds.bytes}`, {
       limit: bounds.bytes,
     })
   refuseOrtFormat(bytes)
@@ -51,10 +51,7 @@ export function checkPublishedModel(bytes: Uint8Array, expected: { policy: Polic
   let at = 0
   while (at < canonical.length && canonical[at] === bytes[at]) at++
   if (at < canonical.length || canonical.length !== bytes.length)
-    throw modelFailure(
-      'model_not_canonical',
-      `from byte ${at} on it is not written as protobuf's own writers would write it`,
-    )
+    throw modelFailure('model_not_canonical', `it is not in protobuf's canonical form, from byte ${at}`)
 }
 
 /**
@@ -73,13 +70,13 @@ function checkInputs({ inputs }: ModelGraph, policy: PolicySpec, values: GraphVa
   for (const { name, type, dims } of inputs) {
     const rest = expected.get(name)
     if (rest === undefined)
-      throw modelFailure('model_input_mismatch', `it has an input ${shown(name)}, which its policy does not have`, {
+      throw modelFailure('model_input_mismatch', `its input ${shown(name)} is not an input of its policy`, {
         name,
       })
     if (type !== 'float' || !isBatchOf(dims, rest))
       throw modelFailure(
         'model_input_mismatch',
-        `its input ${shown(name)} is ${type} [${shownDims(dims)}], not float [batch, ${rest}]`,
+        `its input ${shown(name)} is ${type} [${shownDims(dims)}]; expected float [batch, ${rest}]`,
         { name },
       )
     define(values, name, { type, dims: [BATCH, ...rest], integers: null, depth: 0 }, 'an input')
@@ -100,26 +97,26 @@ function checkOutputs({ outputs }: ModelGraph, policy: PolicySpec, values: Graph
     if (rest === undefined)
       throw modelFailure(
         'model_output_mismatch',
-        `it has an output ${shown(name)}, which its policy does not have, or has once`,
+        `its output ${shown(name)} is a duplicate or not an output of its policy`,
         { name },
       )
     missing.delete(name)
     const made = values.get(name)
     if (made === undefined || made.depth === 0)
-      throw modelFailure('model_output_mismatch', `no node makes its output ${shown(name)}`, { name })
+      throw modelFailure('model_output_mismatch', `no node produces its output ${shown(name)}`, { name })
     const wanted = ['batch', ...rest].join(', ')
     const fits = (found: readonly number[]) =>
       found.length === rest.length + 1 && found[0] === BATCH && rest.every((dim, i) => dim === found[i + 1])
     if (made.type !== 'float' || !fits(made.dims))
       throw modelFailure(
         'model_output_mismatch',
-        `its output ${shown(name)} is ${made.type} [${shownDims(made.dims)}], not float [${wanted}]`,
+        `its output ${shown(name)} is ${made.type} [${shownDims(made.dims)}]; expected float [${wanted}]`,
         { name },
       )
     if (type !== 'float' || !isBatchOf(dims, rest))
       throw modelFailure(
         'model_output_mismatch',
-        `its output ${shown(name)} is declared as ${type} [${shownDims(dims)}], not float [${wanted}]`,
+        `its output ${shown(name)} is declared as ${type} [${shownDims(dims)}]; expected float [${wanted}]`,
         { name },
       )
   }
@@ -136,7 +133,7 @@ function checkDeclared(declared: DeclaredValue[], values: GraphValues): void {
     seen.add(name)
     const made = values.get(name)
     if (made === undefined)
-      throw modelFailure('model_name_undefined', `the shape of ${shown(name)} is declared, which is not there`, {
+      throw modelFailure('model_name_undefined', `a shape is declared for ${shown(name)}, which does not exist`, {
         name,
       })
     const fits =
@@ -145,7 +142,7 @@ function checkDeclared(declared: DeclaredValue[], values: GraphValues): void {
     if (type !== made.type || !fits)
       throw modelFailure(
         'model_shape_mismatch',
-        `${shown(name)} is declared as ${type} [${shownDims(dims)}], and is ${made.type} [${shownDims(made.dims)}]`,
+        `${shown(name)} is declared as ${type} [${shownDims(dims)}] but is ${made.type} [${shownDims(made.dims)}]`,
         { name },
       )
   }
@@ -185,7 +182,7 @@ function inferShapes({ nodes }: ModelGraph, { opset, values, limits, inputElemen
   if (inputElements > limits.elements)
     throw modelFailure(
       'model_intermediate_too_large',
-      `its inputs have ${inputElements} elements a row; at most ${limits.elements} are taken`,
+      `its inputs have ${inputElements} elements per row; the limit is ${limits.elements}`,
       { limit: limits.elements },
     )
   for (const node of nodes) {
@@ -196,7 +193,7 @@ function inferShapes({ nodes }: ModelGraph, { opset, values, limits, inputElemen
       if (value === undefined)
         throw modelFailure(
           'model_name_undefined',
-          `${node.where} reads ${shown(name)}, which nothing before it gives`,
+          `${node.where} reads ${shown(name)}, which no earlier node produces`,
           { name },
         )
       depth = Math.max(depth, value.depth + 1)
@@ -211,7 +208,7 @@ function inferShapes({ nodes }: ModelGraph, { opset, values, limits, inputElemen
     if (value.dims.length > limits.rank)
       throw modelFailure(
         'model_too_many_parts',
-        `${node.where} makes a tensor of more than ${limits.rank} dimensions`,
+        `${node.where} produces a tensor with more than ${limits.rank} dimensions`,
         {
           limit: limits.rank,
         },
@@ -226,7 +223,7 @@ function inferShapes({ nodes }: ModelGraph, { opset, values, limits, inputElemen
     if (work > limits.work)
       throw modelFailure(
         'model_work_too_large',
-        `up to ${node.where} a row takes ${work} operations; at most ${limits.work} are taken`,
+        `at ${node.where}, a row needs ${work} operations so far; the limit is ${limits.work}`,
         { limit: limits.work },
       )
     define(values, node.outputs[0], { ...value, depth }, node.where)
@@ -239,14 +236,14 @@ const elementWork = 64
 /** Gives a name its value, once. */
 function define(values: GraphValues, name: string, value: Value & { depth: number }, where: string): void {
   if (values.has(name))
-    throw modelFailure('model_name_duplicate', `${where} gives ${shown(name)}, which is there already`, { name })
+    throw modelFailure('model_name_duplicate', `${where} produces ${shown(name)}, which already exists`, { name })
   values.set(name, value)
 }
 
 function infer(node: ModelNode, call: OperatorCall): Value {
   const operator = operators.get(node.operator)
   if (operator === undefined)
-    throw modelFailure('model_operator_forbidden', `${node.where}: its operator is not on the list`, {
+    throw modelFailure('model_operator_forbidden', `${node.where}: its operator is not allowed`, {
       operator: node.operator,
     })
   const [fewest, most] = operator.inputs
@@ -258,12 +255,12 @@ function infer(node: ModelNode, call: OperatorCall): Value {
   if (node.outputs.length !== 1 || node.outputs[0] === '')
     throw modelFailure(
       'model_shape_invalid',
-      `${node.where} has ${node.outputs.length} outputs; one is taken, with a name`,
+      `${node.where} has ${node.outputs.length} outputs; it must have one, with a name`,
     )
   for (const [name, { kind }] of node.attributes) {
     const expected = Object.hasOwn(operator.attributes ?? {}, name) ? operator.attributes?.[name] : undefined
     if (expected !== kind)
-      throw call.attribute(name, expected === undefined ? 'is not known' : `is ${kind}, not ${expected}`)
+      throw call.attribute(name, expected === undefined ? 'is unknown' : `is ${kind}, not ${expected}`)
   }
   for (const name of operator.required ?? []) if (!node.attributes.has(name)) throw call.attribute(name, 'is missing')
   return operator.infer(call)
@@ -272,8 +269,8 @@ function infer(node: ModelNode, call: OperatorCall): Value {
 function tooLarge(node: ModelNode, elements: number, total: number, limits: ModelLimits): Error {
   const what =
     elements > limits.elements
-      ? `${node.where} makes ${elements} elements a row; at most ${limits.elements} are taken`
-      : `up to ${node.where} a row takes ${total} elements; at most ${limits.elementsTotal} are taken`
+      ? `${node.where} produces ${elements} elements per row; the limit is ${limits.elements}`
+      : `at ${node.where}, a row has ${total} elements so far; the limit is ${limits.elementsTotal}`
   return modelFailure('model_intermediate_too_large', what, {
     limit: elements > limits.elements ? limits.elements : limits.elementsTotal,
   })

@@ -18,9 +18,9 @@ export const layers: OperatorTable = {
     infer(call) {
       const x = call.value(0)
       const { dims } = call.fixed(1)
-      if (x.dims.length !== 2 || dims.length !== 2) throw call.invalid('it multiplies what are no matrices')
+      if (x.dims.length !== 2 || dims.length !== 2) throw call.invalid('its inputs are not matrices')
       if (call.integer('transA', 0) !== 0)
-        throw isBatched(x) ? call.mixed('it turns the batch over') : call.invalid('transA is set')
+        throw isBatched(x) ? call.mixed('it transposes the batch') : call.invalid('transA is set')
       const [inner, out] = call.integer('transB', 0) === 0 ? dims : [dims[1], dims[0]]
       if (x.dims[1] !== inner) throw call.invalid(`it multiplies rows of ${x.dims[1]} by a matrix of ${inner} × ${out}`)
       const result = [x.dims[0], out]
@@ -95,7 +95,7 @@ function matMul(call: OperatorCall): Value {
   const inner = a.dims.at(-1) ?? 0
   const within = a.dims.length === 3 && b.dims.length === 3 && isBatched(a) && isBatched(b)
   const byWeights = a.dims.length >= 2 && b.dims.length === 2 && !isBatched(b)
-  if (!within && !byWeights) throw call.invalid('it multiplies neither rows by a matrix nor matrices within each row')
+  if (!within && !byWeights) throw call.invalid('its inputs are neither rows and a matrix, nor two matrices per row')
   if (inner !== b.dims[b.dims.length - 2])
     throw call.invalid(`it multiplies rows of ${inner} by a matrix of ${b.dims.slice(-2).join(' × ')}`)
   const result = [...a.dims.slice(0, -1), columns]
@@ -111,7 +111,7 @@ function convolution(call: OperatorCall): Value {
   const [out, channelsOfGroup, ...kernel] = weights.dims
   if (!isBatched(x) || size.length < 1 || size.length > 2 || weights.dims.length !== x.dims.length)
     throw call.invalid(
-      'it takes [batch, channels, length] or [batch, channels, height, width], and weights of that rank',
+      'its input must be [batch, channels, length] or [batch, channels, height, width], with weights of the same rank',
     )
   const group = call.integer('group', 1)
   if (group < 1 || channelsOfGroup * group !== channels || out % group !== 0)
@@ -129,11 +129,11 @@ function slide(call: OperatorCall, size: readonly number[], kernel: readonly num
   const list = (name: string, otherwise: readonly number[], length: number, lowest: number) => {
     const values = call.integers(name) ?? otherwise
     if (values.length !== length || values.some((value) => value < lowest))
-      throw call.attribute(name, `is not ${length} numbers from ${lowest}`)
+      throw call.attribute(name, `must be ${length} integers of at least ${lowest}`)
     return values
   }
   const autoPad = call.text('auto_pad')
-  if (autoPad !== null && autoPad !== 'NOTSET') throw call.attribute('auto_pad', 'leaves the padding open')
+  if (autoPad !== null && autoPad !== 'NOTSET') throw call.attribute('auto_pad', 'does not fix the padding')
   const declared = list('kernel_shape', kernel, size.length, 1)
   if (!sameShape(declared, kernel)) throw call.attribute('kernel_shape', 'is not the shape of the weights')
   const strides = list('strides', ones, size.length, 1)
@@ -164,9 +164,9 @@ function reduce(call: OperatorCall, axesAsInput: number): Value {
   const { dims } = call.value(0)
   const asInput = call.opset >= axesAsInput
   if (asInput ? call.integers('axes') !== null : call.count > 1)
-    throw call.attribute('axes', `has no place in operator set ${call.opset}`)
+    throw call.attribute('axes', `does not exist in operator set ${call.opset}`)
   const given = asInput ? (call.count > 1 ? call.constant(1) : []) : (call.integers('axes') ?? [])
-  if (given.length === 0) throw call.unbounded('it names no axes')
+  if (given.length === 0) throw call.unbounded('it has no axes')
   const axes = call.axes(given, dims.length, dims)
   call.work = 64 * rowElements(dims)
   call.scratch = rowElements(dims)
@@ -226,6 +226,6 @@ function pool(call: OperatorCall): Value {
 function requireImage(call: OperatorCall): Value {
   const x = call.value(0)
   if (!isBatched(x) || x.dims.length < 3 || x.dims.length > 4)
-    throw call.invalid('it takes [batch, channels, length] or [batch, channels, height, width]')
+    throw call.invalid('its input must be [batch, channels, length] or [batch, channels, height, width]')
   return x
 }

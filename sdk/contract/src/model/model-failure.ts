@@ -13,10 +13,10 @@ const hints = {
   model_malformed: exportAnew,
   model_format_forbidden: 'Publish the ONNX file that the .ort file was made from.',
   model_not_canonical:
-    'Write it again with the onnx package, onnx.save(onnx.load("model.onnx"), "model.onnx"), and put its new SHA-256 into agent.json.',
+    'Rewrite it with the onnx package, onnx.save(onnx.load("model.onnx"), "model.onnx"), and put its new SHA-256 into agent.json.',
   model_field_unknown: exportAnew,
   model_field_duplicate: exportAnew,
-  model_part_forbidden: 'Export for inference, in float32, without sparse or quantised tensors.',
+  model_part_forbidden: 'Export for inference, in float32, without sparse or quantized tensors.',
   model_external_data: 'Save the weights inside model.onnx (in PyTorch: external_data=False).',
   model_subgraph_forbidden: 'Export the policy without loops and branches.',
   model_function_forbidden: 'Inline the functions when exporting.',
@@ -25,23 +25,23 @@ const hints = {
   model_operator_forbidden: plainOperators,
   model_attribute_invalid: plainOperators,
   model_too_many_parts: 'Train a smaller network, or let the exporter fold constants.',
-  model_nesting_too_deep: 'Train a network of fewer layers.',
+  model_nesting_too_deep: 'Train a network with fewer layers.',
   model_string_too_long: 'Export without stack traces and with short names.',
-  model_name_invalid: 'Give the tensor a name of printable UTF-8.',
-  model_name_duplicate: 'Every tensor needs a name of its own.',
-  model_name_undefined: 'Nodes must stand after those whose results they read.',
+  model_name_invalid: 'Give the tensor a printable UTF-8 name.',
+  model_name_duplicate: 'Give every tensor a unique name.',
+  model_name_undefined: 'Order the nodes so that each reads only results of earlier nodes.',
   model_type_unsupported: 'Export the policy in float32.',
   model_shape_invalid: exportAnew,
   model_shape_mismatch: 'Remove the declared shapes (value_info), or correct them.',
-  model_batch_mixed: 'Keep the batch as the first dimension, and every row by itself.',
+  model_batch_mixed: 'Keep the batch as the first dimension, and compute each row independently.',
   model_tensor_size_mismatch: exportAnew,
   model_weights_not_finite: 'Training diverged: lower the learning rate and train again.',
-  model_static_size: 'Sizes must be constants of the file, and small: let the exporter fold them.',
-  model_intermediate_too_large: 'Train a network of narrower layers.',
+  model_static_size: 'Sizes must be small constants in the file: let the exporter fold them.',
+  model_intermediate_too_large: 'Train a network with narrower layers.',
   model_work_too_large: 'Train a smaller network.',
   model_input_mismatch:
-    'Inputs are float32 [batch, size], one for each leaf of the observation, named as in agent.json.',
-  model_output_mismatch: 'Outputs are float32: logits, or mean and log_std, [batch, n], and value [batch].',
+    'Inputs must be float32 [batch, size], one per leaf of the observation, named as in agent.json.',
+  model_output_mismatch: 'Outputs must be float32: logits, or mean and log_std, [batch, n], and value [batch].',
 } as const satisfies Partial<Record<ErrorCode, string>>
 
 /** Refuses a model. `what` is a clause that says what is wrong and where. */
@@ -72,7 +72,7 @@ export class ModelWalk {
   /** Counts a field that has been read. Time goes with fields, not with bytes: two bytes can be one. */
   count(): void {
     if (++this.#fields > this.limits.fields)
-      throw modelFailure('model_too_many_parts', `it has more than ${this.limits.fields} fields in all`, {
+      throw modelFailure('model_too_many_parts', `it has more than ${this.limits.fields} fields in total`, {
         limit: this.limits.fields,
       })
   }

@@ -63,12 +63,12 @@ export class OperatorCall {
   /** Input `i`, of one of the types; float if none is named. */
   value(i: number, ...types: ElementType[]): Value {
     const value = this.#inputs[i] ?? null
-    if (value === null) throw this.invalid(`its input ${i} is left out`)
+    if (value === null) throw this.invalid(`its input ${i} is missing`)
     const allowed = types.length === 0 ? ['float'] : types
     if (!allowed.includes(value.type))
       throw modelFailure(
         'model_type_unsupported',
-        `${this.#node.where} takes ${allowed.join(' or ')} as input ${i}, not ${value.type}`,
+        `${this.#node.where}: input ${i} must be ${allowed.join(' or ')}, not ${value.type}`,
       )
     return value
   }
@@ -87,8 +87,8 @@ export class OperatorCall {
   /** Numbers that must stand in the file, as a list: axes, shapes, bounds. */
   constant(i: number): readonly number[] {
     const { integers, dims } = this.value(i, 'int64', 'int32')
-    if (integers === null) throw this.unbounded(`its input ${i} is no small constant of the file`)
-    if (dims.length > 1) throw this.invalid(`its input ${i} is no list`)
+    if (integers === null) throw this.unbounded(`its input ${i} is not a small constant in the file`)
+    if (dims.length > 1) throw this.invalid(`its input ${i} is not a list`)
     return integers
   }
 
@@ -116,15 +116,16 @@ export class OperatorCall {
   /** An axis counted from the front, which is not the batch. */
   axis(axis: number, rank: number, dims: readonly number[]): number {
     const positive = axis < 0 ? axis + rank : axis
-    if (!(positive >= 0 && positive < rank)) throw this.invalid(`it has an axis ${axis} of ${rank}`)
-    if (dims[positive] === BATCH) throw this.mixed('it works along the batch')
+    if (!(positive >= 0 && positive < rank))
+      throw this.invalid(`its axis ${axis} is out of range for ${rank} dimensions`)
+    if (dims[positive] === BATCH) throw this.mixed('it operates along the batch')
     return positive
   }
 
   /** Axes counted from the front, each once, none of them the batch. */
   axes(axes: readonly number[], rank: number, dims: readonly number[]): number[] {
     const positive = axes.map((axis) => this.axis(axis, rank, dims))
-    if (new Set(positive).size !== positive.length) throw this.invalid('it names an axis twice')
+    if (new Set(positive).size !== positive.length) throw this.invalid('it has a duplicate axis')
     return positive
   }
 
@@ -177,8 +178,8 @@ export function broadcastShapes(call: OperatorCall, shapes: readonly (readonly n
       const at = i + shift
       if (dims[at] === 1 || dims[at] === dim) dims[at] = dim
       else if (dim === BATCH || (dims[at] === BATCH && dim !== 1))
-        throw call.mixed('it sets the batch against another size')
-      else if (dim !== 1) throw call.invalid(`its inputs have ${dims[at]} and ${dim} where they should agree`)
+        throw call.mixed('it combines the batch with another size')
+      else if (dim !== 1) throw call.invalid(`its inputs have incompatible sizes, ${dims[at]} and ${dim}`)
     })
   }
   if (dims.indexOf(BATCH, 1) !== -1) throw call.mixed('its batch is not the first dimension')
@@ -219,7 +220,7 @@ export const sizes: OperatorTable = {
     infer(call) {
       const x = call.value(0, 'float', 'int32', 'int64', 'bool')
       const repeats = small(call, call.constant(1))
-      if (repeats.length !== x.dims.length) throw call.invalid('it has not one repetition for each dimension')
+      if (repeats.length !== x.dims.length) throw call.invalid('it must have one repetition per dimension')
       if (isBatched(x) && repeats[0] !== 1) throw call.mixed('it repeats the batch')
       return { type: x.type, dims: x.dims.map((dim, i) => dim * repeats[i]), integers: null }
     },
@@ -228,19 +229,18 @@ export const sizes: OperatorTable = {
 }
 
 function small(call: OperatorCall, shape: readonly number[]): readonly number[] {
-  if (shape.some((dim) => dim < 1)) throw call.unbounded('it asks for a size below one')
+  if (shape.some((dim) => dim < 1)) throw call.unbounded('it has a size below one')
   const elements = shape.reduce((product, dim) => product * dim, 1)
-  if (elements > staticElements)
-    throw call.unbounded(`it asks for ${elements} elements; at most ${staticElements} are made so`)
+  if (elements > staticElements) throw call.unbounded(`it creates ${elements} elements; the limit is ${staticElements}`)
   return shape
 }
 
 function range(call: OperatorCall): Value {
   const [start, limit, step] = [0, 1, 2].map((i) => {
-    if (call.value(i, 'int32', 'int64').dims.length > 0) throw call.invalid(`its input ${i} is no single number`)
+    if (call.value(i, 'int32', 'int64').dims.length > 0) throw call.invalid(`its input ${i} is not a single number`)
     return call.constant(i)[0]
   })
   const count = Math.ceil((limit - start) / step)
-  if (!Number.isFinite(count)) throw call.unbounded('it has no end')
+  if (!Number.isFinite(count)) throw call.unbounded('its range is infinite')
   return { type: call.value(0, 'int32', 'int64').type, dims: small(call, [count]), integers: null }
 }

@@ -79,7 +79,7 @@ const elementwise: OperatorTable = {
     infer(call) {
       for (const bound of [1, 2]) {
         if (call.optional(bound) !== null && call.fixed(bound).dims.length > 0)
-          throw call.invalid('a bound is no single number')
+          throw call.invalid('a bound is not a single number')
       }
       return result(call.value(0).dims)
     },
@@ -90,7 +90,7 @@ const elementwise: OperatorTable = {
     required: ['to'],
     infer(call) {
       const type = elementTypes[call.integer('to', 0)]
-      if (type === undefined) throw call.attribute('to', 'names no type that policies use')
+      if (type === undefined) throw call.attribute('to', 'is not a type that policies use')
       return { type, dims: call.value(0, 'float', 'int32', 'int64', 'bool').dims, integers: null }
     },
   },
@@ -124,8 +124,9 @@ const arrangements: OperatorTable = {
     infer(call) {
       const x = call.value(0, ...anyType)
       const axis = call.integer('axis', 1)
-      if (isBatched(x) && axis !== 1) throw call.mixed('it joins the batch with other dimensions')
-      if (axis < 0 || axis > x.dims.length) throw call.invalid(`it has an axis ${axis} of ${x.dims.length}`)
+      if (isBatched(x) && axis !== 1) throw call.mixed('it merges the batch with other dimensions')
+      if (axis < 0 || axis > x.dims.length)
+        throw call.invalid(`its axis ${axis} is out of range for ${x.dims.length} dimensions`)
       const front = isBatched(x) ? BATCH : rowElements(x.dims.slice(0, axis))
       return of(x, [front, rowElements(x.dims.slice(axis))])
     },
@@ -164,7 +165,7 @@ const arrangements: OperatorTable = {
       const x = call.value(0, ...anyType)
       const order = call.integers('perm') ?? x.dims.map((_, i) => x.dims.length - 1 - i)
       if (order.length !== x.dims.length || !x.dims.every((_, i) => order.includes(i)))
-        throw call.attribute('perm', 'is no order of the dimensions')
+        throw call.attribute('perm', 'is not a permutation of the dimensions')
       call.work = 128 * rowElements(x.dims)
       if (isBatched(x) && order[0] !== 0) throw call.mixed('it moves the batch')
       return of(
@@ -196,8 +197,8 @@ function reshape(call: OperatorCall): Value {
   const dims = shape.map((dim, i) => (dim === 0 ? (x.dims[i] ?? 0) : dim))
   let open = dims.findIndex((_, i) => shape[i] === -1)
   if (dims.some((dim, i) => shape[i] === 0 && (dim === 0 || (dim === BATCH && i > 0))))
-    throw call.invalid('it copies a size that is not there')
-  if (shape.filter((dim) => dim === -1).length > 1) throw call.invalid('it leaves more than one size open')
+    throw call.invalid('it copies a size that does not exist')
+  if (shape.filter((dim) => dim === -1).length > 1) throw call.invalid('it has more than one unknown size')
   if (isBatched(x)) {
     if (shape[0] !== 0 && shape[0] !== -1) throw call.mixed('it gives the batch a size')
     dims[0] = BATCH
@@ -207,7 +208,7 @@ function reshape(call: OperatorCall): Value {
   const others = dims.reduce((product, dim, i) => (i === open || dim === BATCH ? product : product * dim), 1)
   if (open >= 0) dims[open] = elements / others
   if (!Number.isInteger(elements / others) || rowElements(dims) !== elements)
-    throw call.invalid(`it makes ${others} elements of ${elements}`)
+    throw call.invalid(`it reshapes ${elements} elements into ${others}`)
   return of(x, dims)
 }
 
@@ -217,9 +218,10 @@ function concat(call: OperatorCall): Value {
   const dims = [...first.dims]
   for (let i = 1; i < call.count; i++) {
     const next = call.value(i, first.type)
-    if (isBatched(next) !== isBatched(first)) throw call.mixed('it joins what depends on the batch with what does not')
+    if (isBatched(next) !== isBatched(first))
+      throw call.mixed('it concatenates a batched input with one that is not batched')
     if (next.dims.length !== dims.length || next.dims.some((dim, at) => at !== axis && dim !== dims[at]))
-      throw call.invalid(`its input ${i} does not fit the others`)
+      throw call.invalid(`the shape of its input ${i} does not match the others`)
     dims[axis] += next.dims[axis]
   }
   return of(first, dims)
@@ -231,7 +233,7 @@ function gather(call: OperatorCall): Value {
   const indices = call.value(1, 'int32', 'int64')
   const axis = call.axis(call.integer('axis', 0), table.dims.length, table.dims)
   if (isBatched(indices) && (isBatched(table) || axis !== 0))
-    throw call.mixed('it looks rows of the batch up in rows of the batch')
+    throw call.mixed('it gathers from rows of the batch by rows of the batch')
   const rest = table.dims.slice(axis + 1)
   const dims = [...table.dims.slice(0, axis), ...indices.dims, ...rest]
   call.work = (128 * rowElements(dims)) / rowElements(rest)
@@ -250,7 +252,7 @@ function slice(call: OperatorCall): Value {
   const dims = [...x.dims]
   axes.forEach((axis, i) => {
     dims[axis] = sliceLength(dims[axis], starts[i], ends[i], steps[i])
-    if (!(dims[axis] >= 1)) throw call.invalid('it leaves nothing')
+    if (!(dims[axis] >= 1)) throw call.invalid('its result is empty')
   })
   return of(x, dims)
 }

@@ -66,17 +66,17 @@ export function readModel(bytes: Uint8Array, walk: ModelWalk): WalkedModel {
     }),
     8: messageFields('opset_import', walk.limits.attributes, (message) => readOperatorSet(message, opsets, walk)),
     14: messageFields('metadata_props', walk.limits.parts, (entry) => checkMetadata(entry, what, walk)),
-    20: refuse('training_info', 'model_part_forbidden', 'holds instructions for training'),
+    20: refuse('training_info', 'model_part_forbidden', 'has training information'),
     25: refuse('functions', 'model_function_forbidden', 'defines functions'),
-    26: refuse('configuration', 'model_part_forbidden', 'is spread over devices'),
+    26: refuse('configuration', 'model_part_forbidden', 'is distributed over devices'),
   })
   if (irVersion < irVersions.lowest || irVersion > irVersions.highest)
     throw unsupported('IR version', irVersion, irVersions)
   const [opset] = opsets
-  if (opsets.length > 1) throw modelFailure('model_field_duplicate', 'it names two versions of its operators')
+  if (opsets.length > 1) throw modelFailure('model_field_duplicate', 'it imports two versions of the operator set')
   if (opset === undefined || opset < opsetVersions.lowest || opset > opsetVersions.highest)
     throw unsupported('operator set', opset ?? 0, opsetVersions)
-  if (graph === undefined) throw modelFailure('model_malformed', 'there is no graph in it')
+  if (graph === undefined) throw modelFailure('model_malformed', 'it has no graph')
   return { graph, opset, written }
 }
 
@@ -92,13 +92,13 @@ function readOperatorSet(message: Uint8Array, opsets: number[], walk: ModelWalk)
     }),
   })
   if (!isOwnDomain(domain))
-    throw modelFailure('model_domain_forbidden', `it asks for operators of the domain ${shown(domain)}`, { domain })
+    throw modelFailure('model_domain_forbidden', `it uses operators of the domain ${shown(domain)}`, { domain })
   opsets.push(version)
   return written
 }
 
 function unsupported(name: string, given: number, { lowest, highest }: { lowest: number; highest: number }): Error {
-  return modelFailure('model_opset_unsupported', `its ${name} is ${given}; ${lowest} to ${highest} are taken`, {
+  return modelFailure('model_opset_unsupported', `its ${name} is ${given}; it must be ${lowest} to ${highest}`, {
     given,
   })
 }
@@ -123,8 +123,8 @@ function readGraph(bytes: Uint8Array, graph: ModelGraph, walk: ModelWalk): WireM
     11: values('input', walk.limits.parts, graph.inputs),
     12: values('output', walk.limits.parts, graph.outputs),
     13: values('value_info', walk.limits.nodes, graph.declared),
-    14: refuse('quantization_annotation', 'says how tensors are quantised'),
-    15: refuse('sparse_initializer', 'holds sparse tensors'),
+    14: refuse('quantization_annotation', 'has quantization annotations'),
+    15: refuse('sparse_initializer', 'contains sparse tensors'),
     16: messageFields('metadata_props', walk.limits.parts, (entry) => checkMetadata(entry, what, walk)),
   })
 }
@@ -156,7 +156,7 @@ function readType(bytes: Uint8Array, value: Omit<DeclaredValue, 'name'>, where: 
   let isTensor = false
   const refuse = (name: string) =>
     bytesField(name, () => {
-      throw modelFailure('model_type_unsupported', `${where} is no tensor`)
+      throw modelFailure('model_type_unsupported', `${where} is not a tensor`)
     })
   const written = readMessage(walk, bytes, where, {
     1: messageField('tensor_type', (message) => {
@@ -170,7 +170,7 @@ function readType(bytes: Uint8Array, value: Omit<DeclaredValue, 'name'>, where: 
     8: refuse('sparse_tensor_type'),
     9: refuse('optional_type'),
   })
-  if (!isTensor) throw modelFailure('model_type_unsupported', `${where} is no tensor`)
+  if (!isTensor) throw modelFailure('model_type_unsupported', `${where} is not a tensor`)
   return written
 }
 

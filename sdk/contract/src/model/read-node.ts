@@ -80,15 +80,15 @@ export function readNode(bytes: Uint8Array, nodes: ModelNode[], walk: ModelWalk)
     7: bytesField('domain', (name) => {
       domain = readName(name, node.where, walk, true)
     }),
-    8: bytesField('overload', forbidden('model_function_forbidden', 'names an overload of a function')),
+    8: bytesField('overload', forbidden('model_function_forbidden', 'has a function overload')),
     9: messageFields('metadata_props', walk.limits.parts, (entry) => checkMetadata(entry, node.where, walk)),
-    10: bytesFields('device_configurations', 1, forbidden('model_part_forbidden', 'is spread over devices')),
+    10: bytesFields('device_configurations', 1, forbidden('model_part_forbidden', 'is distributed over devices')),
   })
   if (!isOwnDomain(domain))
-    throw modelFailure('model_domain_forbidden', `${node.where} is an operator of the domain ${shown(domain)}`, {
+    throw modelFailure('model_domain_forbidden', `${node.where} uses an operator of the domain ${shown(domain)}`, {
       domain,
     })
-  if (node.operator === '') throw modelFailure('model_malformed', `${node.where} names no operator`)
+  if (node.operator === '') throw modelFailure('model_malformed', `${node.where} has no operator`)
   nodes.push(node)
   return written
 }
@@ -111,10 +111,11 @@ function readAttribute(bytes: Uint8Array, { where, attributes }: ModelNode, walk
   const { name, type, given } = fields
   if (name === '') throw modelFailure('model_attribute_invalid', `${where} has an attribute without a name`)
   const kind = attributeKinds[type]
-  if (kind === undefined) throw invalid(where, name, `is of a kind (${type}) that no operator of a policy takes`)
+  if (kind === undefined) throw invalid(where, name, `has a type (${type}) that no policy operator supports`)
   // A zero or an empty list may be left out of the file.
-  for (const other of given) if (other !== kind) throw invalid(where, name, `says it is ${kind} and holds ${other}`)
-  if (kind === 'tensor' && fields.tensor === undefined) throw invalid(where, name, 'holds no tensor')
+  for (const other of given)
+    if (other !== kind) throw invalid(where, name, `is declared as ${kind} but contains ${other}`)
+  if (kind === 'tensor' && fields.tensor === undefined) throw invalid(where, name, 'contains no tensor')
   const numbers = kind === 'float' ? [fields.float] : kind === 'floats' ? fields.floats : []
   if (!numbers.every(Number.isFinite)) throw invalid(where, name, 'is not finite')
   if (attributes.has(name)) throw invalid(where, name, 'occurs twice')
@@ -189,15 +190,15 @@ function refusedKinds(what: string): Record<number, FieldRule> {
       throw modelFailure(code, `${what} ${why}`)
     })
   return {
-    6: refuse('g', 'model_subgraph_forbidden', 'holds a graph'),
-    9: refuse('strings', 'model_attribute_invalid', 'holds a list of strings'),
-    10: refuse('tensors', 'model_attribute_invalid', 'holds a list of tensors'),
+    6: refuse('g', 'model_subgraph_forbidden', 'contains a graph'),
+    9: refuse('strings', 'model_attribute_invalid', 'contains a list of strings'),
+    10: refuse('tensors', 'model_attribute_invalid', 'contains a list of tensors'),
     11: refuse('graphs', 'model_subgraph_forbidden', 'holds graphs'),
-    14: refuse('tp', 'model_attribute_invalid', 'holds a type'),
+    14: refuse('tp', 'model_attribute_invalid', 'contains a type'),
     15: refuse('type_protos', 'model_attribute_invalid', 'holds types'),
     21: refuse('ref_attr_name', 'model_function_forbidden', 'refers to an attribute of a function'),
-    22: refuse('sparse_tensor', 'model_part_forbidden', 'holds a sparse tensor'),
-    23: refuse('sparse_tensors', 'model_part_forbidden', 'holds sparse tensors'),
+    22: refuse('sparse_tensor', 'model_part_forbidden', 'contains a sparse tensor'),
+    23: refuse('sparse_tensors', 'model_part_forbidden', 'contains sparse tensors'),
   }
 }
 

@@ -68,10 +68,10 @@ export function readTensor(
 export function countElements(dims: readonly number[], where: string): number {
   let elements = 1
   for (const dim of dims) {
-    if (dim < 1) throw modelFailure('model_shape_invalid', `${where} has a dimension of ${dim}`)
+    if (dim < 1) throw modelFailure('model_shape_invalid', `${where} has a dimension of size ${dim}`)
     elements *= dim
     if (elements > Number.MAX_SAFE_INTEGER)
-      throw modelFailure('model_shape_invalid', `${where} has dimensions whose product is beyond any size`)
+      throw modelFailure('model_shape_invalid', `the dimensions of ${where} are too large`)
   }
   return elements
 }
@@ -81,7 +81,7 @@ function readFields(bytes: Uint8Array, what: string, walk: ModelWalk): TensorFie
   const where = () => (fields.name === '' ? what : `the tensor ${shown(fields.name)}`)
   const data = (name: string) => bytesField(name, (packed) => void fields.packed.set(name, packed))
   const external = () => {
-    throw modelFailure('model_external_data', `${where()} has its numbers in another file or in memory`)
+    throw modelFailure('model_external_data', `the data of ${where()} is in another file or in memory`)
   }
   const written = readMessage(walk, bytes, what, {
     1: integerFields('dims', walk.limits.rank, (dim) => fields.dims.push(dim)),
@@ -89,7 +89,7 @@ function readFields(bytes: Uint8Array, what: string, walk: ModelWalk): TensorFie
       fields.type = type
     }),
     3: bytesField('segment', () => {
-      throw modelFailure('model_part_forbidden', `${where()} is a segment of a larger one`)
+      throw modelFailure('model_part_forbidden', `${where()} is a segment of a larger tensor`)
     }),
     4: data('float_data'),
     5: data('int32_data'),
@@ -107,7 +107,7 @@ function readFields(bytes: Uint8Array, what: string, walk: ModelWalk): TensorFie
     13: bytesFields('external_data', 1, external),
     14: integerField('data_location', (location) => {
       if (location === EXTERNAL) external()
-      if (location !== 0) throw modelFailure('model_malformed', `${where()} has its data at a place ${location}`)
+      if (location !== 0) throw modelFailure('model_malformed', `${where()} has the unknown data location ${location}`)
     }),
     16: messageFields('metadata_props', walk.limits.attributes, (entry) => checkMetadata(entry, what, walk)),
   })
@@ -126,13 +126,13 @@ function readValues(
   if (packed.size + (raw === undefined ? 0 : 1) !== 1)
     throw modelFailure(
       'model_tensor_size_mismatch',
-      `${where} has its numbers in ${raw === undefined ? packed.size : packed.size + 1} places`,
+      `${where} has data in ${raw === undefined ? packed.size : packed.size + 1} fields`,
     )
   if (raw !== undefined) return readRaw(raw, type, elements, where)
   const [[name, bytes]] = packed
   const expected = type === 'float' ? 'float_data' : type === 'int64' ? 'int64_data' : 'int32_data'
   if (name !== expected)
-    throw modelFailure('model_tensor_size_mismatch', `${where} has its numbers as ${name}, not as ${expected}`)
+    throw modelFailure('model_tensor_size_mismatch', `${where} has its data in ${name} instead of ${expected}`)
   // Floats lie there as they would in raw_data.
   if (type === 'float') return readRaw(bytes, type, elements, where)
   const values: number[] = []
@@ -166,7 +166,7 @@ function checkFinite(bytes: Uint8Array, where: string): void {
   for (let at = 3; at < bytes.length; at += 4) {
     if ((bytes[at] & 0x7f) === 0x7f && bytes[at - 1] >= 0x80) {
       const element = (at - 3) / 4
-      const what = `${where} holds a number that is not finite, its element ${element}`
+      const what = `element ${element} of ${where} is not finite`
       throw modelFailure('model_weights_not_finite', what, { element })
     }
   }
@@ -174,12 +174,16 @@ function checkFinite(bytes: Uint8Array, where: string): void {
 
 function checkRange(value: number, type: ElementType, where: string): void {
   const fits = type === 'bool' ? value === 0 || value === 1 : type === 'int64' || (value | 0) === value
-  if (!fits) throw modelFailure('model_malformed', `${where} holds ${value}, which is no ${type}`)
+  if (!fits) throw modelFailure('model_malformed', `${where} contains ${value}, which is not a valid ${type}`)
 }
 
 function wrongSize(where: string, given: number, expected: number, unit: string): Error {
-  return modelFailure('model_tensor_size_mismatch', `${where} has ${given} ${unit}; its dimensions say ${expected}`, {
-    given,
-    expected,
-  })
+  return modelFailure(
+    'model_tensor_size_mismatch',
+    `${where} has ${given} ${unit}; its dimensions require ${expected}`,
+    {
+      given,
+      expected,
+    },
+  )
 }

@@ -164,7 +164,7 @@ class WireReader {
   /** A varint of at most 53 bits: tags and lengths. */
   unsigned(): number {
     const value = this.#varint()
-    if (value < 0) throw this.malformed('a length or tag is larger than any file')
+    if (value < 0) throw this.malformed('a length or tag is too large')
     return value
   }
 
@@ -210,16 +210,16 @@ class WireReader {
       if (byte >= 0x80) continue
       if (i === 9 && byte > 1) break
       // The same number in more bytes than it needs is the same to protobuf, and something else to other readers.
-      if (byte === 0 && i > 0) throw this.malformed('a number is written in more bytes than it needs')
+      if (byte === 0 && i > 0) throw this.malformed('a number is encoded in more bytes than necessary')
       return this.#signed(low, high)
     }
-    throw this.malformed('a number takes more than 64 bits')
+    throw this.malformed('a number has more than 64 bits')
   }
 
   /** Two's complement of 64 bits from its lower 28 and upper 36. */
   #signed(low: number, high: number): number {
     const value = (high >= 2 ** 35 ? high - 2 ** 36 : high) * 2 ** 28 + low
-    if (!Number.isSafeInteger(value)) throw this.malformed('a number is larger than any size')
+    if (!Number.isSafeInteger(value)) throw this.malformed('a number is too large')
     return value
   }
 }
@@ -231,7 +231,7 @@ export function readName(bytes: Uint8Array, what: string, walk: ModelWalk, optio
   const text = decode(bytes, what, walk.limits.nameBytes)
   if (text === '' && !optional) throw modelFailure('model_name_invalid', `${what} has an empty name`)
   if (/\p{Cc}/u.test(text))
-    throw modelFailure('model_name_invalid', `${what} has the name ${shown(text)}, with a control character in it`)
+    throw modelFailure('model_name_invalid', `the name ${shown(text)} of ${what} contains a control character`)
   return text
 }
 
@@ -252,7 +252,7 @@ function decode(bytes: Uint8Array, what: string, limit: number): string {
   if (bytes.length > limit)
     throw modelFailure(
       'model_string_too_long',
-      `${what} has a text of ${bytes.length} bytes; at most ${limit} are taken`,
+      `${what} has a string of ${bytes.length} bytes; the limit is ${limit}`,
       {
         limit,
       },
@@ -260,6 +260,6 @@ function decode(bytes: Uint8Array, what: string, limit: number): string {
   try {
     return decoder.decode(bytes)
   } catch {
-    throw modelFailure('model_name_invalid', `${what} has a text that is not UTF-8`)
+    throw modelFailure('model_name_invalid', `${what} has a string that is not UTF-8`)
   }
 }

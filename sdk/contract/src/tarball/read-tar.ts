@@ -167,7 +167,7 @@ function decodeTarHeader(block: Buffer, form: TarForm): TarHeader {
       'tarball_link',
       `${shownPath(path)} is a link to ${shownPath(decodeText(block.subarray(157, 257)))}.`,
       { path },
-      'Put the file itself in its place.',
+      'Replace it with the file itself.',
     )
   if (type === 'special')
     throw tarballFailure(
@@ -222,7 +222,7 @@ function decodeText(field: Buffer): string {
   if (nul < 0) return decodeUtf8(field)
   // A reader that does not stop at the NUL would see another path.
   if (field.subarray(nul).some((byte) => byte !== 0))
-    throw tarballFailure('tarball_path_nul', `${shownPath(field.toString('latin1'))} has a NUL byte in it.`)
+    throw tarballFailure('tarball_path_nul', `${shownPath(field.toString('latin1'))} contains a NUL byte.`)
   return decodeUtf8(field.subarray(0, nul))
 }
 

@@ -69,7 +69,7 @@ async function* limitUnpacked(
       throw tooLarge('tarball_unpacked_too_large', 'The files unpack to more', unpackedBytes)
     if (unpacked > ratioFreeBytes && unpacked > packed * ratio) {
       const message = `The tarball unpacks to more than ${ratio} times its size.`
-      throw tarballFailure('tarball_ratio_too_high', message, { limit: ratio }, 'Leave out highly repetitive files.')
+      throw tarballFailure('tarball_ratio_too_high', message, { limit: ratio }, 'Omit highly repetitive files.')
     }
     if (performance.now() - started > deadlineMs)
       throw tarballFailure(

@@ -24,5 +24,5 @@ export function tarballFailure(
 
 /** Why a part of the archive's form is refused, although some tools read it. */
 export function readersDisagree(what: string): AgentGymError {
-  return tarballFailure('tarball_entry_unsupported', `The tarball has ${what}, which tools read in different ways.`)
+  return tarballFailure('tarball_entry_unsupported', `The tarball has ${what}, which tools interpret differently.`)
 }

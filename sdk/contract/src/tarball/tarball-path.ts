@@ -14,12 +14,12 @@ const notPortable = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{Cn}<>:"|?*\ufffd]/u
 export function vetTarballPath(path: string, type: 'file' | 'directory'): string {
   const shown = shownPath(path)
   const data = { path }
-  if (path.includes('\0')) throw tarballFailure('tarball_path_nul', `${shown} has a NUL byte in it.`, data)
+  if (path.includes('\0')) throw tarballFailure('tarball_path_nul', `${shown} contains a NUL byte.`, data)
   if (Buffer.byteLength(path) > maxPathBytes) {
     const message = `${shown} is longer than ${maxPathBytes} bytes.`
     throw tarballFailure('tarball_path_too_long', message, { ...data, limit: maxPathBytes }, 'Shorten the path.')
   }
-  if (path.includes('\\')) throw tarballFailure('tarball_path_backslash', `${shown} has a backslash in it.`, data)
+  if (path.includes('\\')) throw tarballFailure('tarball_path_backslash', `${shown} contains a backslash.`, data)
   if (path.startsWith('/') || /^[A-Za-z]:/.test(path))
     throw tarballFailure('tarball_path_absolute', `${shown} is absolute.`, data)
   const plain = type === 'directory' && path.endsWith('/') ? path.slice(0, -1) : path
@@ -27,7 +27,7 @@ export function vetTarballPath(path: string, type: 'file' | 'directory'): string
   if (segments.some((segment) => segment === '' || segment === '.' || segment === '..'))
     throw tarballFailure('tarball_path_traversal', `${shown} has a segment "..", "." or an empty one.`, data)
   if (!`${plain}/`.startsWith(root) || (plain === 'package' && type === 'file'))
-    throw tarballFailure('tarball_path_outside_package', `${shown} does not lie in "package/".`, data)
+    throw tarballFailure('tarball_path_outside_package', `${shown} is not in "package/".`, data)
   const odd = segments.find((segment) => notPortable.test(segment) || /[. ]$/.test(segment) || deviceName.test(segment))
   if (odd !== undefined) {
     const message = `${shown} cannot exist on every system because of ${shownPath(odd)}.`
@@ -51,7 +51,7 @@ export class TarballPaths {
     const folded = foldPath(path)
     const other = known.find((candidate) => candidate === folded && candidate !== path)
     if (other === undefined) return
-    const message = `${shownPath(path)} is ${other} where case does not count.`
+    const message = `${shownPath(path)} is ${other} on file systems that ignore case.`
     throw tarballFailure('tarball_path_collision', message, { path, other }, 'Rename the file.')
   }
 
@@ -61,13 +61,13 @@ export class TarballPaths {
     if (before === undefined) {
       this.#paths.set(folded, { path, type })
     } else if (before.path !== path) {
-      const message = `${shownPath(before.path)} and ${shownPath(path)} are one path where case or accents do not count.`
+      const message = `${shownPath(before.path)} and ${shownPath(path)} are the same path on file systems that ignore case or accents.`
       throw tarballFailure('tarball_path_collision', message, { path, other: before.path }, 'Rename one of the two.')
     } else if (before.type !== type) {
-      const message = `${shownPath(path)} is a file and a folder.`
+      const message = `${shownPath(path)} is both a file and a folder.`
       throw tarballFailure('tarball_path_collision', message, { path }, 'Rename one of the two.')
     } else if (type === 'file') {
-      throw tarballFailure('tarball_path_duplicate', `${shownPath(path)} occurs twice.`, { path })
+      throw tarballFailure('tarball_path_duplicate', `${shownPath(path)} appears twice.`, { path })
     }
   }
 }

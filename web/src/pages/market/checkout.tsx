@@ -200,7 +200,7 @@ function Payment({ offer, range, account, payWith, failure = null, idempotencyKe
           <span>
             Payment provider
             <span class="choice-note">
-              Card or another method of the provider. You get the license once the payment is confirmed.
+              Pay by card or another method. You get the license once the payment is confirmed.
             </span>
           </span>
         </label>

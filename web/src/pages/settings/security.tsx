@@ -127,8 +127,8 @@ function Begin({ failure }: { failure: FormFailure | null }) {
   return (
     <>
       <p>
-        Logging in will need a code of an authenticator app. So will payouts, prices, new tokens and the actions of
-        operators.
+        Logging in will require a code from an authenticator app. So will payouts, price changes, new tokens and
+        operator actions.
       </p>
       <Form action="/settings/security/begin" failure={failure} fields={['current_password']}>
         <Field
@@ -201,8 +201,8 @@ function SecurityKeys({ keys: { available, security_keys: keys } }: { keys: Secu
     <section aria-labelledby="security-keys">
       <h2 id="security-keys">Security keys and passkeys</h2>
       <p>
-        A key replaces codes of your app on this site. Codes still work, for <code>agentgym login --username</code> and
-        browsers without scripts.
+        You can use a key instead of codes on this site. Codes still work, for example with{' '}
+        <code>agentgym login --username</code> and browsers without scripts.
       </p>
       {keys.map(({ id, name, synced, created_at, last_used_at }) => (
         <div class="settings-row">
@@ -227,7 +227,7 @@ function SecurityKeys({ keys: { available, security_keys: keys } }: { keys: Secu
             <label for="key-name">Name</label>
             <input id="key-name" maxlength={80} autocomplete="off" aria-describedby="key-name-help" />
             <p class="field-help" id="key-name-help">
-              Such as the key’s color, or the device it is in.
+              For example, the key’s color, or its device.
             </p>
           </div>
           <p class="field-message" role="alert" />
@@ -236,7 +236,7 @@ function SecurityKeys({ keys: { available, security_keys: keys } }: { keys: Secu
           </button>
         </div>
       ) : (
-        <p class="dim">Browsers offer security keys only at an https address with a host name.</p>
+        <p class="dim">Browsers support security keys only at an https address with a host name.</p>
       )}
     </section>
   )
@@ -281,9 +281,7 @@ function ConfirmPage({ next, failure, byKey }: { next: string; failure: FormFail
   return (
     <div class="sign-in">
       <h1>Confirm it’s you</h1>
-      <p class="lead">
-        This needs a code of your second factor. Nothing was changed: submit the form again afterwards.
-      </p>
+      <p class="lead">Confirm your second factor to continue. Nothing was changed: submit the form again afterwards.</p>
       <CodeForm action="/settings/security/confirm" next={next} failure={failure} />
       {byKey && <UseSecurityKey next={next} />}
     </div>

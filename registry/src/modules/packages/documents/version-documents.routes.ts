@@ -20,14 +20,14 @@ const pictureRoute = defineRoute({
   operationId: 'getReadmePicture',
   summary: 'An image in the README of a version',
   description:
-    "Addresses are in the README's HTML. Serves PNG, JPEG, GIF and WebP files of the tarball that the README shows, and no other file.",
+    "Image URLs are in the README's HTML. Serves PNG, JPEG, GIF and WebP files of the tarball that the README shows, and no other file.",
   request: {
     params: packageParams.extend({
       version: z.string().openapi({ example: '1.0.0' }),
       hash: z
         .string()
         .regex(/^[0-9a-f]{64}$/)
-        .openapi({ description: 'SHA-256 (hex) of the picture.' }),
+        .openapi({ description: 'SHA-256 (hex) of the image.' }),
     }),
   },
   responses: {

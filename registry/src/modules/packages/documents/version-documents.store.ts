@@ -89,8 +89,8 @@ export async function readReadmePicture(
   if (picture === undefined || bytes === undefined)
     throw new AgentGymError({
       code: 'picture_not_found',
-      message: `The README of ${found.name}@${version} has no such picture.`,
-      hint: 'The HTML of the README has the addresses of its pictures.',
+      message: `The README of ${found.name}@${version} has no such image.`,
+      hint: 'Image URLs are in the HTML of the README.',
       data: { name: found.name, version },
     })
   return { type: picture.type, bytes, visibility: found.visibility }
