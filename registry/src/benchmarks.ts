@@ -1,4 +1,4 @@
-/** What the benchmarks of the catalog and the market need of this package's inside: databases to fill, and what with. */
+/** Internals of this package for the benchmarks of catalog and market: databases, and the data to fill them. */
 
 export type { Database } from './core/database/database.ts'
 export { openDatabase } from './core/database/open-database.ts'

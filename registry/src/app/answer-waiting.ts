@@ -2,7 +2,7 @@ import { errorCatalog } from '@agentgym/contract'
 import { outageReport, RETRY_AFTER_SECONDS } from '../core/dependencies/outage.ts'
 import { readinessOf } from './health.routes.ts'
 
-/** What a server answers that cannot start yet because it waits for its database: it lives, and can do nothing else. */
+/** The answers of a server that is still waiting for its database: alive, not ready, nothing else. */
 export function answerWaiting({ url }: Request): Response {
   const { pathname } = new URL(url)
   if (pathname === '/healthz') return Response.json({ ok: true })

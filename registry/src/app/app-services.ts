@@ -12,10 +12,10 @@ import { openRunServices, type RunServices } from '../modules/runs/index.ts'
 /** The core's services, with the modules' state in this process. */
 export type AppServices = RunServices & HostingServices & OrderServices & PaymentServices
 
-/** Opened elsewhere; `dependencies` are made of the others unless somebody already counts their failures. */
+/** Opened elsewhere. `dependencies` are created from the others, unless their failures are already counted. */
 type Opened = Omit<Services, 'queue' | 'openJobs' | 'dependencies'> & Partial<Pick<Services, 'dependencies'>>
 
-/** Makes the queue and each module's part, once a process. */
+/** Creates the queue and each module's state, once per process. */
 export function openAppServices<Given extends Opened>(given: Given): Given & AppServices {
   const { database, config } = given
   const queue = new JobQueue(database, config.secret, config.queue.weights)
@@ -24,7 +24,7 @@ export function openAppServices<Given extends Opened>(given: Given): Given & App
   return openHostingServices(openRunServices(openPaymentServices(openPackageServices(services))))
 }
 
-/** Probed by a statement and a look at the bucket. */
+/** Probed with a statement and a request to the bucket. */
 export function openDependencies({
   database,
   objects,

@@ -18,17 +18,17 @@ import { healthRoutes } from './health.routes.ts'
 import { metricsRoutes } from './metrics.routes.ts'
 
 export type AppOptions = {
-  /** The modules' routes, mounted at the root: each names its whole path. */
+  /** The modules' routes, mounted at the root with their full paths. */
   routes: Hono<Env>[]
-  /** True once the server begins to stop. */
+  /** True once the server starts to shut down. */
   draining?: () => boolean
-  /** Where requests are traced. */
+  /** Tracer of requests. */
   tracer?: RequestTracer
-  /** The marketplace's pages; without them there is a plain home page. */
+  /** The marketplace's site. Default: a plain home page. */
   site?: Site
 }
 
-/** Everything that answers requests, as one application. */
+/** The complete application: API, npm registry, reference pages and site. */
 export function createApp(services: Services, options: AppOptions): OpenAPIHono<Env> {
   const { routes, draining = () => false, tracer, site } = options
   const { config, log } = services
@@ -60,7 +60,7 @@ export function createApp(services: Services, options: AppOptions): OpenAPIHono<
   return app
 }
 
-/** Document and pages are the same for everyone and built once, on the first request. */
+/** The document and its pages are the same for every caller and built once, on the first request. */
 function mountDocumentation(app: OpenAPIHono<Env>, publicUrl: string): void {
   let document: ReturnType<typeof buildOpenApiDocument> | undefined
   let pages: ReturnType<typeof referencePages> | undefined

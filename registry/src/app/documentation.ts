@@ -7,7 +7,7 @@ import { operationSection, type ReferenceOperation, type SchemaComponents } from
 
 export type OpenApiDocument = ReturnType<OpenAPIHono<Env>['getOpenAPI31Document']>
 
-/** Groups of the reference, in its order, with the first parts of the paths that belong to each. */
+/** Groups of the reference, in display order, with the path prefixes of each. */
 const groups: { name: string; description: string; paths: string[] }[] = [
   {
     name: 'Packages',
@@ -101,8 +101,8 @@ export function buildOpenApiDocument(app: OpenAPIHono<Env>, publicUrl: string, v
 }
 
 /**
- * Registers every named schema that routes use. A component has the form of its first use, which may be nullable; so
- * that no order of routes matters, each is first used as itself.
+ * Registers every named schema that routes use. A component takes the form of its first use, which may be nullable, so
+ * each is used once as itself before the routes.
  */
 function registerSchemas(registry: OpenAPIHono<Env>['openAPIRegistry']): void {
   const seen = new Set<unknown>()
@@ -129,13 +129,13 @@ function groupOf(path: string): string {
   return groups.find(({ paths }) => paths.includes(subject))?.name ?? 'Server'
 }
 
-/** A route that can answer `unauthenticated` needs a token; elsewhere in the API one may show more. */
+/** Routes that can answer `unauthenticated` require a token. For the others it is optional and may show more. */
 function securityOf(path: string, responses: object | undefined): Record<string, string[]>[] {
   if (responses !== undefined && '401' in responses) return [{ token: [] }]
   return path.startsWith('/v1/') ? [{}, { token: [] }] : []
 }
 
-/** `getOrganisationsByName` if a route does not name itself. */
+/** Default operation ID: `getOrganisationsByName`. */
 function operationIdOf(method: string, path: string): string {
   const words = path
     .split(/[/._-]/)
@@ -145,14 +145,14 @@ function operationIdOf(method: string, path: string): string {
   return method + words.map((word) => word.charAt(0).toUpperCase() + word.slice(1)).join('')
 }
 
-/** The catalog by status, for the page of errors. */
+/** The error catalog by status, for the page of error codes. */
 function errorRows(): { code: string; status: number; summary: string }[] {
   return Object.entries(errorCatalog)
     .map(([code, { status, summary }]) => ({ code, status, summary }))
     .sort((a, b) => a.status - b.status || a.code.localeCompare(b.code))
 }
 
-/** The home page, if the marketplace's site is not served at this address: what runs here and where to go. */
+/** The home page of a server without the site: what it is, and links. */
 export function homePage(publicUrl: string, version: string): Html {
   const body = html`
 <h1>AgentGym registry</h1>
@@ -177,7 +177,7 @@ agentgym train @you/cart-pole</code></pre>
 
 type Group = { name: string; slug: string; description: string; operations: ReferenceOperation[] }
 
-/** The pages of the reference by their address, built once from the document that the server gives to programs. */
+/** The reference pages by URL, built once from the OpenAPI document. */
 export function referencePages(document: OpenApiDocument): Map<string, Html> {
   const groups = groupsOf(document)
   const components = (document.components?.schemas ?? {}) as SchemaComponents

@@ -33,7 +33,7 @@ const readinessRoute = defineRoute({
   },
 })
 
-/** `draining()` is true once the server begins to stop: load balancers then stop sending requests. */
+/** `draining()` is true once the server starts to shut down: load balancers then stop sending requests. */
 export function healthRoutes({ dependencies }: Pick<Services, 'dependencies'>, draining: () => boolean) {
   return createRoutes()
     .openapi(healthRoute, (c) => c.json({ ok: true }, 200))

@@ -7,17 +7,17 @@ import { inUrl } from './own-address.ts'
 type Fetch = (request: Request, bindings: HttpBindings) => Response | Promise<Response>
 
 export type HttpListener = {
-  /** Begins to accept connections. Throws `config_invalid` if it cannot. */
+  /** Starts to accept connections. Throws `config_invalid` if it cannot. */
   listen(): Promise<void>
   /** Once it listens. */
   readonly port: number
-  /** Begins to answer requests, or answers them differently from now on; the first ones wait until then. */
+  /** Sets the handler of requests. Requests that arrive before the first call wait for it. */
   answerWith(fetch: Fetch): void
-  /** Takes no more connections, lets requests under way end for at most `graceMs`, then breaks them off. */
+  /** Stops accepting connections, gives active requests `graceMs` to finish, then aborts them. */
   drain(graceMs: number): Promise<void>
 }
 
-/** Listens before anything can be answered, so that answers can contain a free port's number. */
+/** Listens before requests can be handled, so that the port is known when URLs are built. */
 export async function listenHttp(host: string, port: number): Promise<HttpListener> {
   const listener = createHttpListener(host, port)
   await listener.listen()
@@ -37,7 +37,8 @@ export function createHttpListener(host: string, port: number): HttpListener {
   }) as HttpServer
   server.headersTimeout = 30_000
   server.requestTimeout = 300_000
-  // Longer than load balancers in front keep a connection idle; otherwise they send into one that is being closed.
+  // Longer than the idle timeout of load balancers, which would otherwise send requests on connections that are being
+  // closed.
   server.keepAliveTimeout = 75_000
   return {
     listen: () => listen(server, host, port),
@@ -63,7 +64,7 @@ async function drain(server: HttpServer, graceMs: number): Promise<void> {
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   server.close(() => resolve())
   server.closeIdleConnections()
-  // A connection whose answer ends later is idle only then.
+  // A connection with an unfinished response becomes idle later.
   const sweep = setInterval(() => server.closeIdleConnections(), 50)
   const timer = setTimeout(() => server.closeAllConnections(), graceMs)
   await closed

@@ -18,7 +18,7 @@ const SCRAPE_MS = 8_000
 /**
  * `GET /metrics` in Prometheus's text format: metrics of this process (requests, iterations, connections, Node), and of
  * runs, queue and workers from the database. If the database does not answer in time, the process's own part is still
- * returned. In a group, the process that gets the scrape answers for all: it changes from scrape to scrape.
+ * returned. In a group, whichever process receives the scrape answers for all of them.
  */
 export function metricsRoutes(services: Services): Hono<Env> {
   const { log, group } = services
@@ -39,8 +39,8 @@ export function metricsRoutes(services: Services): Hono<Env> {
 }
 
 /**
- * Metrics reveal activity and users: the reader must send the token from the settings, or be on this machine, if the server
- * is reachable from nowhere else. Behind a proxy that passes requests on as they are, everyone seems to be on this machine.
+ * Metrics reveal activity and users. Reading them requires the token from the settings, or a request from this machine
+ * if the server is reachable only locally. Behind a transparent proxy, every client seems to be on this machine.
  */
 function requireReader(c: Context<Env>, { metricsToken: token, local }: ServerConfig): void {
   const given = /^Bearer (.+)$/i.exec(c.req.header('authorization') ?? '')?.[1]
@@ -130,16 +130,16 @@ function runDurations({ ended }: DatabaseValues): Histogram {
 /** Final states of a run: a run that reaches one is counted once, whatever happens later. */
 type FinalState = 'completed' | 'failed' | 'cancelled'
 
-/** What the database knows at a scrape: the same for every replica, and after every restart. */
+/** Database values at a scrape: the same in every replica and after every restart. */
 type DatabaseValues = {
   runsActive: number
-  /** By their end: how many, and of those that had begun how long they took. */
+  /** By final state: the number of runs, and the durations of those that started. */
   ended: Record<FinalState, { runs: number; durations: Durations }>
   queue: Record<JobKind, { waiting: number; leased: number }>
-  /** Workers heard of within two leases. */
+  /** Workers seen within two lease periods. */
   workersConnected: number
   workersHeldBack: number
-  /** By name, the first 200 of them; if several have one name, the busiest. */
+  /** The first 200 by name. Of workers with the same name, the busiest. */
   usage: Map<string, WorkerUsage>
 }
 
@@ -149,11 +149,12 @@ type Durations = { runs: number; seconds: number; atMost: number[] }
 /** Seconds from a run's first lease to its end: from a few seconds to three days. */
 const durationBuckets = [10, 30, 60, 300, 600, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 259_200]
 
-/** A name a worker is a series in Prometheus: there are no more of them than this, whatever workers call themselves. */
+/** Each worker name is a time series in Prometheus, so their number is limited. */
 const MAX_WORKERS = 200
 const WORKER_SECONDS = 120
 /**
- * Limits the load of frequent scrapes: metrics are read once a second, and take a twentieth of one connection at most.
+ * Limits the load of frequent scrapes: metrics are read at most once per second, which uses a twentieth of one
+ * connection.
  */
 const FRESH_MS = 1_000
 const DUTY = 20
@@ -177,7 +178,7 @@ export function databaseValues(services: Pick<Services, 'database' | 'queue'>): 
 
 async function readDatabaseValues(services: Pick<Services, 'database' | 'queue'>): Promise<DatabaseValues> {
   const { database } = services
-  // Sequential: metrics take one connection, even if others wait for one.
+  // Sequential: metrics use a single connection, even if others wait for one.
   const runs = await readRuns(database)
   const queue = await readQueue(services)
   return { ...runs, queue, ...(await readWorkers(database)) }
@@ -246,7 +247,7 @@ async function readWorkers({
   return { workersConnected: workers, workersHeldBack: held, usage }
 }
 
-/** A worker's name as a label. A name that violates the contract comes from a client that bypassed it. */
+/** A worker's name as a label. Names that violate the contract come from clients that bypass it. */
 function shown(name: string): string {
   return name.replace(/[^\w .:@()-]/g, '?').slice(0, 80)
 }

@@ -25,7 +25,7 @@ import type { AppServices } from './app-services.ts'
 export type Modules = {
   routes: Hono<Env>[]
   tasks: ScheduledTask[]
-  /** Ends responses that would last for hours; their clients ask again, elsewhere. */
+  /** Ends long-lived responses. Their clients reconnect to another process. */
   drain(): void
   close(): Promise<void>
 }

@@ -10,7 +10,7 @@ import { type AppServices, openAppServices, openDependencies } from './app-servi
 import { installationSecret, type Settings } from './settings/read-settings.ts'
 
 /**
- * Files are for one's own machine only. A server that others reach must say where its mail goes: it contains links that give
+ * Mail in files is for local servers only. A public server must configure mail, because mails contain links that give
  * access to accounts. Throws `config_invalid`.
  */
 function mailTransport({ mail, config }: Settings): string {
@@ -27,8 +27,8 @@ function mailTransport({ mail, config }: Settings): string {
 type Opening = { publicUrl: string; log: Log; onWaiting: () => void }
 
 /**
- * Opens everything that the settings name or, if any part fails, nothing. A bucket that is down is no failure; PostgreSQL
- * is waited for, for a while, with `onWaiting` called once.
+ * Opens every configured service or, if one fails, none. A bucket that is down is not a failure. Waits for PostgreSQL
+ * for a while and calls `onWaiting` once.
  */
 export async function openServices(settings: Settings, { publicUrl, log, onWaiting }: Opening): Promise<AppServices> {
   const mail = openMail({ ...settings.mail, transport: mailTransport(settings), log })

@@ -13,7 +13,7 @@ import {
 } from '../modules/accounts/index.ts'
 import { readSettings, type ServeOptions } from './settings/read-settings.ts'
 
-/** What `agentgym operator` does, on the database itself: for servers without an operator, or without one who can log in. */
+/** The operations of `agentgym operator` on the database itself, for servers without an operator who can log in. */
 export type Operators = {
   exists(username: string): Promise<boolean>
   /** Makes an existing user an operator. Throws `account_not_found`. */

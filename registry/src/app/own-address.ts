@@ -1,7 +1,7 @@
 import { lookup } from 'node:dns/promises'
 import { isIPv6 } from 'node:net'
 
-/** What a server listens on: as its operator wrote it, without brackets, IPv6 in its short form. */
+/** The listening host as configured, without brackets, with IPv6 in its short form. */
 export function listeningHost(given: string): string {
   const host = given.replace(/^\[(.*)\]$/, '$1')
   return isIPv6(host) && !host.includes('%') ? bare(new URL(`http://[${host}]`).hostname) : host
@@ -9,7 +9,7 @@ export function listeningHost(given: string): string {
 
 const bare = (hostname: string) => hostname.replace(/^\[|\]$/g, '')
 
-/** Addresses of this machine that reach a server which listens on one of these. */
+/** Addresses of this machine that reach a server listening on one of these. */
 const own: Record<string, string[]> = {
   '127.0.0.1': ['127.0.0.1'],
   '0.0.0.0': ['127.0.0.1'],
@@ -18,8 +18,8 @@ const own: Record<string, string[]> = {
 }
 
 /**
- * What people type to reach this server from its own machine: `localhost`, if that name leads to the address that it
- * listens on, and the address itself if not. Many machines have `localhost` for IPv4 only, some for IPv6 only.
+ * The host in this server's local URL: `localhost` if that name resolves to the listening address, otherwise the
+ * address itself. Many machines resolve `localhost` to IPv4 only, some to IPv6 only.
  */
 export async function ownAddress(host: string, lookUp = localhostAddresses): Promise<string> {
   const reaching = own[host]

@@ -1,4 +1,7 @@
-/** What a supervisor of several server processes needs of the server: little, so that it starts fast and stays small. */
+/**
+ * The part of the server that a supervisor of several processes imports. Small, so that the supervisor starts fast and
+ * uses little memory.
+ */
 
 export { jsonLog } from '../core/observability/json-log.ts'
 export { addCounts, countsOf, type GroupSnapshot, type MetricsSnapshot } from '../core/observability/process-metrics.ts'

@@ -17,30 +17,33 @@ import { ownAddress } from './own-address.ts'
 import { isLoopback, readSettings, type ServeOptions } from './settings/read-settings.ts'
 
 export type RunningServer = {
-  /** Where it listens: `http://localhost:4477`. */
+  /** Its URL: `http://localhost:4477`. */
   url: string
-  /** For a worker beside this process; no other process gets it, and it ends with the process. */
+  /** For the worker next to this process. Valid only for the lifetime of the process. */
   workerToken: string
-  /** How the server gets its operator; null once it has or had one. */
+  /** How to claim the server; null once it has had an operator. */
   unclaimed: Unclaimed | null
-  /** What this process counts, as `/metrics` has it. */
+  /** The metrics of this process, as in `/metrics`. */
   figures(): Promise<MetricsSnapshot>
-  /** Takes no more requests, ends those under way, and closes everything. May be called more than once. */
+  /** Stops accepting requests, finishes active ones, and closes everything. Idempotent. */
   close(): Promise<void>
 }
 
-/** `first_account`: the first account from this machine becomes the operator. Otherwise it takes the set-up secret. */
+/**
+ * `first_account`: the first account created from this machine becomes the operator. Otherwise the set-up secret is
+ * required.
+ */
 export type Unclaimed = { by: 'first_account' } | { by: 'secret'; secret: string; page: string }
 
-/** How long active requests may continue after the server begins to stop. */
+/** How long active requests may continue after the server starts to shut down. */
 const GRACE_MS = 20_000
 
 /**
- * Starts the service in this process: API, npm registry, catalog, as configured by options and environment. Several may
- * run side by side on one PostgreSQL and one bucket.
+ * Starts the service in this process: API, npm registry and catalog, configured by options and environment. Several
+ * processes can share one PostgreSQL and one bucket.
  *
- * Throws `config_invalid`, naming the setting; `database_in_use`; `database_unavailable`, once it has waited for PostgreSQL
- * in vain; `storage_unavailable`, if the bucket refuses us.
+ * Throws `config_invalid`, naming the setting; `database_in_use`; `database_unavailable`, if PostgreSQL did not become
+ * available in time; `storage_unavailable`, if the bucket denies access.
  */
 export async function serve(options: ServeOptions = {}): Promise<RunningServer> {
   const startedMs = performance.now()
@@ -59,7 +62,7 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
     const unclaimed = await requireClaim(services, settings.host)
     const workerToken = makeSecret('agt_')
     services.config.embeddedWorkerToken = workerToken
-    // Loaded only if used: it would add a tenth of a second to every start.
+    // Loaded on demand: it adds 0.1 s to the start.
     const tracer =
       settings.tracing && (await import('../core/observability/open-tracing.ts')).openTracing(settings.tracing, log)
     const close = await start(services, listener, { tracer: tracer ?? undefined, openSite: options.site }).catch(
@@ -94,8 +97,8 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
 }
 
 /**
- * A server that others reach listens only if it has an operator, or if its operator has chosen a set-up secret: nobody else
- * must be able to claim it. Throws `config_invalid`.
+ * A server that others can reach listens only once it has an operator or a configured set-up secret, so that no one
+ * else can claim it. Throws `config_invalid`.
  */
 async function requireClaim({ database, config, log }: AppServices, host: string): Promise<Unclaimed | null> {
   if (await isClaimed(database.query)) return null
@@ -138,10 +141,7 @@ async function start(
   }
 }
 
-/**
- * Accepts connections where the group does. On another port no client would connect, and addresses in answers would be
- * wrong.
- */
+/** Listens on the port of the group. On another port no client would connect, and URLs in responses would be wrong. */
 async function joinPort(listener: HttpListener, servedPort: number): Promise<void> {
   await listener.listen()
   if (listener.port !== servedPort)

@@ -6,7 +6,7 @@ import type { JobQueue } from './queue/job-queue.ts'
 import type { OpenJobs, QueueConfig } from './queue/open-jobs.ts'
 import type { ObjectStore } from './storage/object-store.ts'
 
-/** What every route and job of the service shares. */
+/** Services shared by all routes and jobs. */
 export type Services = {
   database: Database
   objects: ObjectStore
@@ -18,24 +18,24 @@ export type Services = {
   config: ServerConfig
   log: Log
   metrics: ProcessMetrics
-  /** Where this process is one of several that serve one port. */
+  /** Set if this process shares its port with others. */
   group?: ProcessGroup
 }
 
 export type ServerConfig = {
-  /** As users reach it, without a trailing slash: `http://localhost:4477`. */
+  /** Public URL without a trailing slash: `http://localhost:4477`. */
   publicUrl: string
   /** Folder of the embedded database, objects and mail; null if all of them are elsewhere. */
   data: string | null
   /** Behind TLS: cookies are Secure and named `__Host-`. */
   secure: boolean
-  /** Proxies in front whose X-Forwarded-For is believed. */
+  /** Number of trusted proxies that set X-Forwarded-For. */
   trustedProxies: number
   /** Secret of this installation (32 bytes, made at first start, shared by replicas through the database or AGENTGYM_SECRET). */
   secret: Uint8Array
   /** The operator's own Ed25519 key (AGENTGYM_SIGNING_KEY); without it the installation makes one. */
   signingKey?: KeyObject
-  /** Token of the worker that runs beside this process; random, and good for as long as the process lives. */
+  /** Token of the worker next to this process; random, valid for the lifetime of the process. */
   embeddedWorkerToken?: string
   /** Limits of an uploaded package. */
   limits: { tarballBytes: number; unpackedBytes: number; files: number; ratio: number }
@@ -46,15 +46,15 @@ export type ServerConfig = {
   training: {
     /** ISO 4217, of budgets, prices and charges. */
     currency: string
-    /** Runs that a user may have queued and running at once. */
+    /** Maximum number of queued and running runs per user. */
     openRuns: number
-    /** Runs that an account may start in a minute. */
+    /** Maximum number of runs that an account may start per minute. */
     startsPerMinute: number
-    /** Most bytes of a checkpoint. */
+    /** Maximum size of a checkpoint in bytes. */
     checkpointBytes: number
-    /** What an account trains free of charge in a month, in minor units; null: training is metered, and never charged. */
+    /** Free training per account and month, in minor units; null if training is metered but never charged. */
     freeMinorPerMonth: number | null
-    /** Days after its end for which a run keeps its last checkpoint, its trajectories and its curve. */
+    /** Retention after the end of a run, in days, of its last checkpoint, trajectories and curve. */
     retainCheckpointDays: number
     retainTrajectoryDays: number
     retainMetricDays: number
@@ -66,30 +66,30 @@ export type ServerConfig = {
   verification: VerificationConfig
   /** Bearer token for `/metrics` (AGENTGYM_METRICS_TOKEN); without it only this machine reads them. */
   metricsToken?: string
-  /** Hosts of OpenID providers that organizations may sign on through (AGENTGYM_SIGN_ON_ISSUERS); `*.` for any below. */
+  /** Allowed hosts of OpenID providers for organizations (AGENTGYM_SIGN_ON_ISSUERS); `*.` matches subdomains. */
   signOnIssuers: string[]
   oauth: Partial<Record<'github' | 'google', { clientId: string; clientSecret: string }>>
 }
 
 /** How agents are verified. */
 export type VerificationConfig = {
-  /** Workers that must agree before a statement is signed; `auto`: two once another is there, else one. */
+  /** Number of workers that must agree before a statement is signed; `auto`: two if another is connected, else one. */
   workers: 'auto' | 1 | 2
-  /** How long a season lasts: its held-out episodes are the same for all agents. */
+  /** Length of a season, in which all agents have the same held-out episodes. */
   seasonHours: number
 }
 
-/** The market's fee, hold and payment provider. */
+/** The market's fees, hold period and payment provider. */
 export type MarketConfig = {
-  /** The platform's part of every sale, in hundredths of a per cent. */
+  /** The platform's share of every sale, in basis points. */
   feeBasisPoints: number
-  /** Most that the author of a scenario may ask of a sale of an agent trained on it, in hundredths of a per cent. */
+  /** Maximum royalty of a scenario's author on sales of agents trained on it, in basis points. */
   royaltyCapBasisPoints: number
-  /** Days between the announcement of a raise and its taking effect. */
+  /** Notice period of price increases, in days. */
   priceNoticeDays: number
-  /** Days for which earnings are held before they can be paid out. */
+  /** Hold period of earnings before they can be paid out, in days. */
   payoutHoldDays: number
-  /** Null: the provider `test`, whose money is play money. */
+  /** Null: the provider `test`, with test money. */
   stripe: { secretKey: string; webhookSecret: string; apiAddress: string | null } | null
   /** Allows real money on PGlite, which does not wait for the disk. */
   moneyOnPglite: boolean

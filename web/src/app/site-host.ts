@@ -1,22 +1,22 @@
 /** What the server lends to the site. The server has the same types: neither imports the other, the command joins them. */
 export type SiteHost = {
-  /** As users reach it, without a trailing slash. */
+  /** Public URL, without a trailing slash. */
   publicUrl: string
-  /** Behind TLS. */
+  /** Served over TLS. */
   secure: boolean
-  /** 32 bytes that only the site signs its forms with; the same in all replicas. */
+  /** 32-byte key that signs the site's forms; the same in all replicas. */
   formKey: Uint8Array
   /** Through whom one can log in besides a password: `github`, `google`. */
   oauthProviders: string[]
   /** ISO 4217, of every price. */
   currency: string
-  /** Payments are made with test money, which is worth nothing. */
+  /** Whether payments use test money. */
   testMoney: boolean
   version: string
   log: { error(message: string, data?: Record<string, unknown>): void }
 }
 
-/** One request, as the server has received it. */
+/** A request as received by the server. */
 export type Visitor = {
   /** What routes see: `@scope%2fname` is `@scope/name`. */
   path: string

@@ -4,7 +4,7 @@ import { type Html, inline, nothing, prose } from '../../core/http/pages/page.ts
 type Content = Record<string, { schema?: JsonSchema }>
 type Parameter = { name: string; in: string; required?: boolean; description?: string; schema?: JsonSchema }
 
-/** The parts of an OpenAPI operation that the reference shows, with its location. */
+/** The parts of an OpenAPI operation that the reference shows, with its path and method. */
 export type ReferenceOperation = {
   method: string
   path: string
@@ -85,12 +85,12 @@ function failureSection(responses: ReferenceOperation['responses']): Html {
   )}</table></div></details>`
 }
 
-/** The request as a command, with placeholders that a reader recognises. */
+/** The request as a curl command, with recognizable placeholders. */
 function curl(operation: ReferenceOperation, components: SchemaComponents, server: string): string {
   const { method, path, requestBody, security = [] } = operation
   const address = path.replace(/\{(\w+)[^}]*\}/g, (_, name: string) => pathExamples[name] ?? name.toUpperCase())
   const parts = [`curl ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}${server}${address}`]
-  // `{}` among them: it works without one.
+  // Security alternatives include `{}`: no token is needed.
   if (security.length > 0 && security.every((scheme) => Object.keys(scheme).length > 0))
     parts.push(`-H "authorization: Bearer $AGENTGYM_TOKEN"`)
   const [type, media] = Object.entries(requestBody?.content ?? {})[0] ?? []
@@ -110,7 +110,7 @@ const pathExamples: Record<string, string> = {
   tag: 'latest',
 }
 
-/** A JSON Schema as OpenAPI 3.1 has it, as far as the reference shows it. */
+/** The subset of OpenAPI 3.1's JSON Schema that the reference shows. */
 type JsonSchema = {
   $ref?: string
   type?: string | string[]
@@ -161,7 +161,7 @@ function fieldRows(schema: JsonSchema, components: SchemaComponents, prefix = ''
   })
 }
 
-/** Follows a reference, and the one alternative of several that is not null. */
+/** Resolves a reference, or the only alternative that is not null. */
 function resolve(schema: JsonSchema, components: SchemaComponents): JsonSchema {
   if (schema.$ref !== undefined) return resolve(components[schema.$ref.split('/').at(-1) ?? ''] ?? {}, components)
   const real = alternatives(schema).filter(({ type }) => type !== 'null')
@@ -221,7 +221,7 @@ function oneType(type: string, schema: JsonSchema, components: SchemaComponents)
 }
 
 function range(low: number | undefined, high: number | undefined): string {
-  // zod bounds every integer by JavaScript's safe range, which tells the reader nothing.
+  // zod bounds every integer by JavaScript's safe range, which is noise to readers.
   const from = low === undefined || low <= Number.MIN_SAFE_INTEGER ? undefined : low
   const to = high === undefined || high >= Number.MAX_SAFE_INTEGER ? undefined : high
   if (from === undefined && to === undefined) return ''
@@ -229,7 +229,7 @@ function range(low: number | undefined, high: number | undefined): string {
   return to === undefined ? ` at least ${from}` : ` ${from}–${to}`
 }
 
-/** A value that the schema accepts, or nearly: for the examples of the reference. */
+/** An example value that matches the schema, or nearly. */
 function exampleOf(schema: JsonSchema, components: SchemaComponents, name = '', depth = 0): unknown {
   const resolved = resolve(schema, components)
   if (resolved.default !== undefined) return resolved.default

@@ -48,7 +48,7 @@ const splitWeight = (entry: string): [string, number] => {
   return [username, Number(weight)]
 }
 
-/** PEM, as `openssl genpkey -algorithm ed25519` prints it; line breaks may be written as \\n. */
+/** PEM, as printed by `openssl genpkey -algorithm ed25519`; line breaks may be written as \\n. */
 function ed25519Key(text: string, context: z.RefinementCtx<string>): KeyObject {
   try {
     const key = createPrivateKey(text.replaceAll('\\n', '\n'))
@@ -70,7 +70,7 @@ const days = z
   .regex(/^\d{1,4}$/, 'a whole number')
   .transform(Number)
   .refine((value) => value <= 3_650, 'a number from 0 to 3650')
-/** Printable, without a space; never shown. */
+/** Printable, without spaces; never shown. */
 const secret = z.string().regex(/^[\x21-\x7e]{8,}$/, 'at least 8 printable characters without a space')
 
 const marketVariables = {
@@ -86,7 +86,7 @@ const marketVariables = {
   AGENTGYM_MONEY_ON_PGLITE: z.literal('allow', 'allow, which accepts real money although PGlite may lose it'),
 }
 
-/** Providers that keep their tenants apart by host, and whose addresses their tenants cannot choose. */
+/** Providers that give each tenant its own host name and control their tenants' addresses. */
 const usualIssuers = ['accounts.google.com', 'login.microsoftonline.com', '*.okta.com', '*.auth0.com', '*.onelogin.com']
 
 /** The type of each environment variable; README.md documents them. */
@@ -158,23 +158,23 @@ export type ServeOptions = {
   /** Folder of the embedded database, objects and mail. */
   data?: string
   publicUrl?: string
-  /** Opens the marketplace's site; without one the server has only its API and reference pages. */
+  /** Opens the marketplace's site. Without it, the server has only the API and the reference pages. */
   site?: OpenSite
-  /** Read for what the options leave open. Default: the process's own environment. */
+  /** Used for settings without an option. Default: the environment of the process. */
   environment?: NodeJS.ProcessEnv
-  /** Where this process serves its port together with others. */
+  /** Set if this process shares its port with others. */
   group?: ProcessGroup
 }
 
 export type Settings = {
   host: string
   port: number
-  /** For the process that starts the server's processes; the server itself is one. */
+  /** The number of server processes, for the supervisor. */
   processes: number
   /** Null: users reach it at its listening address. */
   publicUrl: string | null
   database: { url: string } | { folder: string }
-  /** For how long a server that starts waits for PostgreSQL. */
+  /** How long the server waits for PostgreSQL at start. */
   databaseWaitMs: number
   objects: ObjectStoreAddress
   /** `transport`: null if it is not set. */
@@ -182,7 +182,7 @@ export type Settings = {
   logLevel: LogLevel
   secret: Uint8Array | null
   tracing: TracingSettings | null
-  /** For requests to identity and payment providers; null: none. Applied by the process that serves. */
+  /** Proxy for requests to identity and payment providers; null for none. Applied by the serving process. */
   proxy: { url: string; exempt: string } | null
   config: Omit<ServerConfig, 'publicUrl' | 'secure' | 'secret'>
 }
@@ -247,7 +247,7 @@ export function readSettings(options: ServeOptions): Settings {
         openEpisodes: read.AGENTGYM_MAX_OPEN_EPISODES ?? 200_000,
         weights: read.AGENTGYM_QUEUE_WEIGHTS ?? {},
       },
-      // Where mail only goes to a file or the log, users have no way to confirm.
+      // If mail goes only to a file or the log, users cannot confirm their addresses.
       confirmedEmail:
         (read.AGENTGYM_CONFIRMED_EMAIL ?? (/^smtps?:/.test(mailTransport ?? '') ? 'required' : 'optional')) ===
         'required',
@@ -265,7 +265,7 @@ export function readSettings(options: ServeOptions): Settings {
   }
 }
 
-/** Whether a host name or address is this machine's own. */
+/** Whether a host name or address is local. */
 export function isLoopback(host: string): boolean {
   return /^(localhost|127(\.\d{1,3}){3}|\[?::1\]?)$/i.test(host)
 }
@@ -299,7 +299,7 @@ function pair(
   return undefined
 }
 
-/** Never shows the value: it may hold a password. */
+/** Never shows the value, which may contain a password. */
 function invalid(variable: string, what: string): AgentGymError {
   return new AgentGymError({
     code: 'config_invalid',
@@ -311,7 +311,7 @@ function invalid(variable: string, what: string): AgentGymError {
 
 type Read = { [Name in keyof typeof marketVariables]?: z.output<(typeof marketVariables)[Name]> }
 
-/** Defaults for unset variables. `refuse` throws, naming an invalid variable along with the others. */
+/** Defaults for unset variables. `refuse` adds an invalid variable to the error. */
 function marketSettings(read: Read, refuse: (variable: string, what: string) => Error): MarketConfig {
   const feeBasisPoints = read.AGENTGYM_PLATFORM_FEE_BASIS_POINTS ?? 1_000
   const royaltyCapBasisPoints = read.AGENTGYM_ROYALTY_CAP_BASIS_POINTS ?? 2_000
@@ -339,7 +339,7 @@ function stripeSettings(read: Read, refuse: (variable: string, what: string) => 
   return { secretKey, webhookSecret, apiAddress: read.AGENTGYM_STRIPE_API_ADDRESS ?? null }
 }
 
-/** The secret that all replicas of an installation share: made by whichever starts first, read by the others. */
+/** The secret shared by all replicas: created by the first to start, read by the others. */
 export async function installationSecret({ query }: Database): Promise<Uint8Array> {
   const name = 'secret'
   await query

@@ -8,24 +8,24 @@ type AuthorizeOptions = {
   /** The scope that a token needs. A session has all of its user's permissions. */
   scope: Scope
   /**
-   * Set to the package's name if its very existence is private: callers who may not read it get `package_not_found`,
-   * the same as for a name that does not exist.
+   * Set to the package's name if its existence is private: unauthorized callers get `package_not_found`, as for a name
+   * that does not exist.
    */
   hidden?: string
 }
 
-/** The weakest role that suffices. */
+/** The lowest role that is sufficient. */
 const roleFor: Record<Permission, Role> = { read: 'viewer', publish: 'member', manage: 'admin', own: 'owner' }
 /** Roles by rank: a higher one includes the permissions of a lower one. */
 export const rank: Record<Role, number> = { viewer: 1, member: 2, admin: 3, owner: 4 }
 
 /**
- * The one permission check, called by every route: may `actor` do that to what account `ownerId` owns? Resolves to the
- * authenticated actor. Throws `unauthenticated`, `forbidden`, or `package_not_found` if `hidden`.
+ * The permission check that every route calls: whether `actor` may do this to a resource of account `ownerId`. Resolves
+ * to the authenticated actor. Throws `unauthenticated`, `forbidden`, or `package_not_found` if `hidden`.
  *
- * Users own what is theirs; for organizations the role decides. Operators can't bypass it. Pass the transaction of the
- * write that it permits: a removed membership takes effect at once, and a valid one cannot be removed before the write
- * is done.
+ * Users own their resources; in organizations the role decides. Operators can't bypass the check. Pass the transaction
+ * of the write: a removed membership then takes effect immediately, and a valid one cannot be removed before the write
+ * commits.
  */
 export async function authorize(
   query: Queries,
@@ -51,7 +51,7 @@ export async function authorize(
   return actor
 }
 
-/** For resources of the actor alone: requires an authenticated actor with that scope. */
+/** For the actor's own resources: requires an authenticated actor with that scope. */
 export function requireActor(actor: Actor | null, scope: Scope): Actor {
   if (actor === null) throw unauthenticated()
   requireScope(actor, scope)
@@ -66,7 +66,7 @@ export function requireOperator(actor: Actor | null, scope: Scope): Actor {
   return known
 }
 
-/** For what no token may do, whatever its scopes: requires a login in a browser, or one by password. */
+/** For actions that no token may perform, whatever its scopes: requires a session. */
 export function requireSession(actor: Actor): Actor {
   if (actor.tokenId === null) return actor
   throw new AgentGymError({
@@ -76,12 +76,12 @@ export function requireSession(actor: Actor): Actor {
   })
 }
 
-/** How long a session counts as confirmed after a code of the second factor. */
+/** How long a session stays confirmed after a second-factor code. */
 export const secondFactorMinutes = 30
 
 /**
- * For payouts, prices, operators' actions and the like: where the account has a second factor, the session must have
- * confirmed it lately, or the token must come from one that had. Throws `second_factor_required`.
+ * For payouts, prices and operator actions: if the account has a second factor, the session must have confirmed it
+ * recently, or the token must have been created by such a session. Throws `second_factor_required`.
  */
 export function requireSecondFactor(actor: Actor | null): void {
   if (actor?.factorConfirmed !== false) return
@@ -100,8 +100,8 @@ export function requireSecondFactor(actor: Actor | null): void {
 }
 
 /**
- * For workers: an operator's token with the scope `worker`, not bound to other kinds of work. Throws `unauthenticated`,
- * `forbidden`.
+ * For workers: an operator's token with the scope `worker`, not limited to other kinds of jobs. Throws
+ * `unauthenticated`, `forbidden`.
  */
 export function requireWorker(actor: Actor | null, ...kinds: WorkKind[]): Actor {
   const known = requireOperator(actor, 'worker')
@@ -116,7 +116,7 @@ export function requireWorker(actor: Actor | null, ...kinds: WorkKind[]): Actor 
   })
 }
 
-/** For a worker's token that is bound to one worker: the request must be that worker's. Throws `forbidden`. */
+/** If the token is limited to one worker, the request must come from that worker. Throws `forbidden`. */
 export function requireWorkerName({ worker }: Actor, name: string | undefined): void {
   const bound = worker?.name ?? null
   if (bound === null || bound === name) return
@@ -144,7 +144,7 @@ function requireScope(actor: Actor, scope: Scope): void {
     })
 }
 
-/** What uses workers or publishes: where the server requires it, only for accounts with a confirmed address. */
+/** Scopes that use workers or publish. Servers can require a confirmed email address for them. */
 export const confirmedScopes: ReadonlySet<string> = new Set([
   'packages:publish',
   'packages:manage',
@@ -161,7 +161,7 @@ export function unauthenticated(message = 'Authentication is required.'): AgentG
   })
 }
 
-/** The same for a package that does not exist and for a hidden one. */
+/** The same error for a missing package and a hidden one. */
 export function packageNotFound(name: string): AgentGymError {
   return new AgentGymError({
     code: 'package_not_found',
@@ -171,7 +171,7 @@ export function packageNotFound(name: string): AgentGymError {
   })
 }
 
-/** What a token may do; a session may do all that its user may. */
+/** The scopes of a token; a session has all permissions of its user. */
 export const scopes = tokenScopeSchema.options
 export type Scope = TokenScope
 
@@ -180,7 +180,7 @@ export type Actor = {
   accountId: string
   username: string
   emailVerified: boolean
-  /** Set if this server requires a confirmed address, and the caller, who is not an operator, has none. */
+  /** Set if the server requires a confirmed address and the caller, not an operator, has none. */
   unconfirmed?: boolean
   operator: boolean
   /** Null for a session. */
@@ -193,24 +193,24 @@ export type Actor = {
   /** Of a session: its stored ID, a hash. */
   sessionId?: string
   scopes: ReadonlySet<Scope>
-  /** What a worker's token is bound to; absent if nothing. */
+  /** Limits of a worker's token; absent if there are none. */
   worker?: WorkerBinding
 }
 
-/** What a worker's token is bound to: kinds of work, and the name of a worker. Null for no restriction. */
+/** Limits of a worker's token: kinds of jobs, and the name of a worker. Null for no limit. */
 export type WorkerBinding = { kinds: readonly WorkKind[] | null; name: string | null }
 
 /**
- * The one permission check that every route makes (implemented in auth): may this actor do that to the scope `owner`
- * (account ID)? `read` of a private package needs membership (viewer up), `publish` member, `manage` admin, `own`
+ * The permission check that every route makes: whether this actor may perform the action on resources of account
+ * `owner`. `read` of a private package requires membership (viewer or higher), `publish` member, `manage` admin, `own`
  * owner; and the scope of the token. Denials throw AgentGymError: `unauthenticated` (401) without an actor, `forbidden`
- * (403) otherwise, or `package_not_found` (404) if the very existence is private.
+ * (403) otherwise, or `package_not_found` (404) if the existence is private.
  */
 export type Permission = 'read' | 'publish' | 'manage' | 'own'
 
 /**
- * Whether the caller of a long request is still authenticated: the account not disabled, the session not over, the token
- * neither revoked nor expired.
+ * Whether the caller of a long request is still authenticated: account enabled, session active, token neither revoked
+ * nor expired.
  */
 export async function actorHolds(query: Queries, { accountId, tokenId, sessionId }: Actor): Promise<boolean> {
   const now = sql<Date>`now()`

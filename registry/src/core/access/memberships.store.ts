@@ -1,7 +1,7 @@
 import type { Queries } from '../database/database.ts'
 import type { Role } from '../database/schema.ts'
 
-/** Null if not a member. `hold` locks the membership until the transaction ends: removing it waits. */
+/** Null if not a member. `hold` locks the membership until the transaction ends, which delays its removal. */
 export async function roleIn(
   query: Queries,
   organizationId: string,

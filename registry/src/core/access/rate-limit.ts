@@ -6,15 +6,15 @@ export type RateLimit = { limit: number; windowSeconds: number }
 
 /**
  * Counts one request under `key` in a fixed window that all replicas share, by the database's clock. Throws
- * `rate_limited` with `retry_after_seconds` once there are more than `limit` in it. Never call it inside a transaction:
- * a rollback would undo the count.
+ * `rate_limited` with `retry_after_seconds` once there are more than `limit` in it. Do not call it inside a
+ * transaction: a rollback would undo the count.
  */
 export async function limitRate(database: Database, key: string, limit: RateLimit): Promise<void> {
   const { count, retryAfter } = await countRate(database, key, limit)
   if (count > limit.limit) throw rateLimited(retryAfter)
 }
 
-/** Counts as `limitRate`, and refuses nothing. `retryAfter`: seconds until the window ends. */
+/** Counts like `limitRate`, without a limit. `retryAfter`: seconds until the window ends. */
 export async function countRate(
   database: Database,
   key: string,

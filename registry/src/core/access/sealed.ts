@@ -3,7 +3,7 @@ import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:cr
 const nonceBytes = 12
 const tagBytes = 16
 
-/** What is sealed: each purpose has a key of its own, and a text opens only under the ID that it was sealed for. */
+/** Purpose of the sealed text: each has its own key, and a text opens only with the ID it was sealed for. */
 export type Seal = {
   /** The installation's. */
   secret: Uint8Array
@@ -19,7 +19,7 @@ export function seal({ secret, purpose, id }: Seal, plain: Uint8Array): string {
   return Buffer.concat([nonce, cipher.getAuthTag(), sealed]).toString('base64')
 }
 
-/** Undefined if it was sealed with another secret, for another purpose or ID, or was changed since. */
+/** Undefined if it was sealed with another secret, for another purpose or ID, or has been altered. */
 export function unseal({ secret, purpose, id }: Seal, text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64')
   const nonce = bytes.subarray(0, nonceBytes)

@@ -7,16 +7,16 @@ const secretBytes = 20
 const secretDigits = 27
 const checksumDigits = 6
 
-/** Kinds of secrets, so that scanners of leaked code and people know one when they see it. */
+/** Prefixes of secrets, so that people and secret scanners recognize them. */
 export type SecretPrefix = 'agt_' | 'agd_' | 'agm_'
 
-/** 160 random bits in base 62 behind a prefix, and a checksum: a mistyped secret is known without the database. */
+/** 160 random bits in base 62 behind a prefix, and a checksum: mistyped secrets are detected without the database. */
 export function makeSecret(prefix: SecretPrefix): string {
   const body = prefix + base62(BigInt(`0x${randomBytes(secretBytes).toString('hex')}`), secretDigits)
   return body + checksum(body)
 }
 
-/** Whether `text` has the form of a secret of that kind; says nothing about whether it was ever handed out. */
+/** Whether `text` has the form of a secret of that kind, issued or not. */
 export function isSecret(prefix: SecretPrefix, text: string): boolean {
   if (text.length !== prefix.length + secretDigits + checksumDigits || !text.startsWith(prefix)) return false
   return checksum(text.slice(0, -checksumDigits)) === text.slice(-checksumDigits)

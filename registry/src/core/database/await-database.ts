@@ -8,7 +8,7 @@ import { type DatabaseAddress, openDatabase } from './open-database.ts'
 import type { PostgresqlOptions } from './postgresql-database.ts'
 
 type Waiting = Pick<PostgresqlOptions, 'onOutage'> & {
-  /** For how long to try again. */
+  /** How long to retry. */
   waitMs: number
   log: Log
   /** Called once, before the first wait. */
@@ -19,9 +19,9 @@ const shortestPauseMs = 500
 const longestPauseMs = 5_000
 
 /**
- * Opens the database as `openDatabase` does. A PostgreSQL that cannot be reached, or is starting, is tried again for
- * `waitMs`, with a line in the log each time: services of one machine start in any order. What waiting does not change, such
- * as a wrong password, is thrown at once.
+ * Opens the database as `openDatabase` does. Retries a PostgreSQL that is unreachable or starting for `waitMs` and logs
+ * each attempt, because services of one machine start in any order. Errors that waiting cannot fix, such as a wrong
+ * password, are thrown immediately.
  */
 export async function awaitDatabase(address: DatabaseAddress, waiting: Waiting): Promise<Database> {
   const { waitMs, log, onWaiting = () => {}, onOutage } = waiting
@@ -41,7 +41,7 @@ export async function awaitDatabase(address: DatabaseAddress, waiting: Waiting):
   }
 }
 
-/** Of a failure to connect, the cause counts; an outage may also come in the middle of migrations. */
+/** A failure to connect is judged by its cause. An outage may also occur during migrations. */
 function isPassing(error: unknown): boolean {
   if (outageIn(error) !== undefined) return true
   return error instanceof AgentGymError && error.code === 'database_unavailable' && isDatabaseOutage(error.cause)

@@ -8,14 +8,14 @@ export type Database = {
   readonly query: Kysely<Schema>
   /**
    * Runs `work` in a transaction, on PostgreSQL at READ COMMITTED. Retries serialization failures and deadlocks (40001,
-   * 40P01), so `work` must have no effects outside the database.
+   * 40P01), so `work` must have no other side effects.
    */
   transaction<Result>(work: (query: Transaction<Schema>) => Promise<Result>): Promise<Result>
   /** Within a transaction, waits until no other transaction on any replica holds this name (pg_advisory_xact_lock). */
   lock(query: Transaction<Schema>, name: string): Promise<void>
   /** Runs raw statements and resolves to the rows of all of them. */
   execute(sql: string, parameters?: unknown[]): Promise<{ rows: Record<string, unknown>[] }>
-  /** To and from the other processes of the installation. */
+  /** Signals to and from the other processes of the installation. */
   readonly signals: Signals
   /** Connections in use, open and idle, and those being waited for. */
   connections(): Connections

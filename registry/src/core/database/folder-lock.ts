@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { DatabaseSync } from 'node:sqlite'
 import { AgentGymError } from '@agentgym/contract'
 
-/** The process that holds a folder, named in the error that refuses the next one. */
+/** The process that holds a folder, for the error message of the next one. */
 type Holder = { pid: number; started: string }
 
 const processStarted = new Date(Date.now() - process.uptime() * 1000).toISOString()
@@ -16,7 +16,7 @@ const sqliteBusy = 5
  * process numbers. A file next to it names the holder, for people to read.
  */
 export async function lockFolder(folder: string): Promise<() => Promise<void>> {
-  // Owner only, even where the operating system's default is wider.
+  // Accessible to the owner only, whatever the umask.
   await mkdir(folder, { recursive: true, mode: 0o700 })
   const holderFile = join(folder, 'holder.json')
   const lock = new DatabaseSync(join(folder, 'lock'), { timeout: 0 })

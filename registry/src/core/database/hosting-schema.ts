@@ -4,7 +4,7 @@ type Fixed<Type> = ColumnType<Type, Type, never>
 type Nullable<Type> = ColumnType<Type | null, Type | null | undefined, Type | null>
 type WithDefault<Type> = ColumnType<Type, Type | undefined, Type>
 
-/** A caller's call to an agent. Its cost is counted in `usage_events` once it is answered. */
+/** A call to a hosted agent. Its cost is counted in `usage_events` once it is answered. */
 export type HostedCallTable = {
   /** Also the id of its usage event. */
   id: Fixed<string>
@@ -18,7 +18,7 @@ export type HostedCallTable = {
   price_minor: Fixed<number>
   /** Null for calls admitted before currencies were recorded: the installation's. */
   currency: Fixed<string | null>
-  /** The client chose the id and may request the answer again. */
+  /** The client chose the ID and may request the answer again. */
   keyed: Fixed<boolean>
   /** SHA-256 (hex) of the request, including the version. */
   request_hash: Fixed<string>
@@ -28,11 +28,11 @@ export type HostedCallTable = {
   lease: Nullable<string>
   leased_until: Nullable<Date>
   attempts: WithDefault<number>
-  /** The answer to the caller as JSON, and the report of a failure. */
+  /** The response to the caller as JSON, or the error report. */
   answer: Nullable<string>
   error: Nullable<string>
   created_at: ColumnType<Date, Date | undefined, never>
-  /** After this, the caller no longer waits. */
+  /** When the caller stops waiting. */
   expires_at: Fixed<Date>
   ended_at: Nullable<Date>
 }

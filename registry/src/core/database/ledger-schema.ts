@@ -4,8 +4,8 @@ type Fixed<Type> = ColumnType<Type, Type, never>
 type Kept = ColumnType<number, never, never>
 
 /**
- * Sums of posted and pending transfers, kept by triggers. A sum may exceed what a number holds, and reading it then
- * fails. Use `readAccounts`: it returns bigint and adds the entries that are not in a hot account's row yet.
+ * Sums of posted and pending transfers, maintained by triggers. Reading a sum above the safe integer range fails. Use
+ * `readAccounts`: it returns bigint and adds the entries that are not in a hot account's row yet.
  */
 export type LedgerAccountTable = {
   id: ColumnType<string, string | undefined, never>

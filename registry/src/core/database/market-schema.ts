@@ -111,7 +111,7 @@ export type PaymentTable = {
   ended_at: Nullable<Date>
 }
 
-/** Total a provider has taken back from a payment so far (a dispute, or a refund on the provider's own pages). */
+/** Total that the provider has reversed so far (by a dispute, or a refund on the provider's own pages). */
 export type PaymentDisputeTable = {
   payment_id: Fixed<string>
   dispute_id: Fixed<string>
@@ -153,16 +153,16 @@ export type PayoutTable = {
   provider: Fixed<string>
   provider_account: Fixed<string>
   provider_reference: Nullable<string>
-  /** How often the provider has answered that the payout cannot be made yet. */
+  /** How often the provider answered that the payout cannot be made yet. */
   refusals: Counter
-  /** Amount that came back after the payout was paid. */
+  /** Amount returned after the payout was paid. */
   returned_minor: Counter
   message: Nullable<string>
   created_at: CreatedAt
   ended_at: Nullable<Date>
 }
 
-/** `token_id` null: the cap applies to the whole account. */
+/** A null `token_id` means that the cap applies to the whole account. */
 export type SpendCapTable = {
   id: Id
   account_id: Fixed<string>
@@ -239,7 +239,7 @@ export type CallHoldTable = {
   held_minor: Counter
   /** The pending transfer; null if nothing is held. */
   transfer_id: Nullable<string>
-  /** The part not promised to any call at the last count, in thousandths of a minor unit. */
+  /** The part not reserved for any call at the last count, in thousandths of a minor unit. */
   free_thousandths: Counter
   changed_at: WithDefault<Date>
 }
@@ -258,7 +258,7 @@ export type ReviewTable = {
   reply_by: Nullable<string>
   replied_at: Nullable<Date>
   hidden_at: Nullable<Date>
-  /** When its author withdrew it; the text is deleted. */
+  /** When the author withdrew it; its text is deleted. */
   deleted_at: Nullable<Date>
   created_at: CreatedAt
   updated_at: WithDefault<Date>

@@ -82,8 +82,8 @@ type CompiledPglite = { pgliteWasmModule: WebAssembly.Module; initdbWasmModule: 
 let compiled: Promise<CompiledPglite> | undefined
 
 /**
- * PostgreSQL as WebAssembly, compiled once per process and never freed: Node 24 may crash when V8 frees WebAssembly code
- * (nodejs/node#64500), and processes of tests open and close hundreds of databases.
+ * PostgreSQL as WebAssembly, compiled once per process and never freed: Node 24 may crash when V8 frees WebAssembly
+ * code (nodejs/node#64500), and test processes open and close hundreds of databases.
  */
 function compiledPglite(): Promise<CompiledPglite> {
   compiled ??= compilePglite()
@@ -132,7 +132,7 @@ class PgliteDriver implements Driver {
   /** Resolves when the connection is free for the next request. */
   #free = Promise.resolve()
   #giveBack = () => {}
-  /** How many callers hold the connection or wait for it. */
+  /** Number of callers that hold the connection or wait for it. */
   #claims = 0
 
   constructor(pglite: PGlite, scope: TransactionScope) {

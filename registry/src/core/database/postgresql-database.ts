@@ -9,7 +9,7 @@ import { PostgresqlSignals } from './signals.ts'
 import { createTransactions, TransactionScope } from './transactions.ts'
 import { arrayElementOids, valueParsers } from './value-parsers.ts'
 
-/** No statement should take long. One that does is stuck and must not keep its locks and its connection forever. */
+/** Statements are short. One that takes this long is stuck and must not keep its locks and connection. */
 const limits: pg.PoolConfig = {
   max: 10,
   connectionTimeoutMillis: 10_000,
@@ -18,13 +18,13 @@ const limits: pg.PoolConfig = {
   idle_in_transaction_session_timeout: 30_000,
 }
 
-/** After this long without an answer, even the statement's own time limit has not ended it: the server is frozen or gone. */
+/** Without an answer after this time, past the statement timeout, the server is frozen or gone. */
 const SILENCE_MS = 35_000
 
 export type PostgresqlOptions = {
   /** Receives every outage: connections that fail, and statements that fail because the database cannot be used. */
   onOutage?: (outage: Outage) => void
-  /** Waits for the answers of statements as long as they take: for migrations. */
+  /** No timeout for the answers of statements, for migrations. */
   patient?: boolean
 }
 
@@ -39,7 +39,7 @@ export async function openPostgresql(url: string, options: PostgresqlOptions = {
     try {
       return await pool.connect()
     } catch (cause) {
-      // Whatever keeps us from connecting: a password that was changed is as bad as a server that is down.
+      // Any connection failure: a changed password is as bad as a server that is down.
       const outage = new Outage('database', cause)
       onOutage(outage)
       throw outage
@@ -81,8 +81,8 @@ function createPool(connectionString: string, { onOutage, patient }: PostgresqlO
       Client: watchedClient(patient ? Number.POSITIVE_INFINITY : SILENCE_MS, onOutage),
       connectionString,
       ...limits,
-      // The same day for everyone, whatever the server's own time zone. Here a failure closes the connection; later, the
-      // pool would lose it for good.
+      // All connections use UTC, whatever the server's time zone. A failure here closes the connection; later, the pool
+      // would leak it.
       onConnect: async (client) => void (await client.query(`set time zone 'UTC'`)),
       keepAlive: true,
       application_name: 'agentgym',
@@ -136,9 +136,8 @@ async function checkServer(pool: pg.Pool): Promise<void> {
 }
 
 /**
- * A client whose statements fail with an Outage where the database cannot be used. A connection is closed, and a new one
- * made, once a statement has gone unanswered for `silenceMs`, or the server no longer takes writes: after a failover,
- * another one does.
+ * A client whose statements fail with an Outage where the database cannot be used. A connection is replaced once a
+ * statement has gone unanswered for `silenceMs`, or the server no longer accepts writes, as after a failover.
  */
 function watchedClient(silenceMs: number, onOutage: (outage: Outage) => void = () => {}): typeof pg.Client {
   return class extends pg.Client {

@@ -23,7 +23,7 @@ export type AccountTable = {
   kind: Fixed<'user' | 'organisation'>
   /** Lower case. */
   username: Fixed<string>
-  /** Look-alikes share one: lower case without `._-`, l and i as 1, o as 0. Unique. */
+  /** Names that look alike share one: lower case without `._-`, l and i as 1, o as 0. Unique. */
   username_canonical: Fixed<string>
   display_name: string | null
   /** Users only; unique, lower case. */
@@ -31,7 +31,7 @@ export type AccountTable = {
   email_verified_at: Date | null
   /** Argon2id; null for organizations and for users who only log in through OAuth. */
   password_hash: string | null
-  /** May operate this installation: quarantine, worker tokens. */
+  /** Operator of this installation: moderation, accounts, worker tokens. */
   operator: Generated<boolean>
   disabled_at: Date | null
   /** For operators; null unless disabled. */
@@ -63,7 +63,7 @@ export type SessionTable = {
   expires_at: Date
   /** When the user last entered a code of their second factor. */
   confirmed_at: ColumnType<Date | null, Date | null | undefined, Date | null>
-  /** The log-in lacks the code of the second factor: the session permits nothing but to enter it. */
+  /** The login still needs its second factor: the session permits nothing else. */
   awaits_code: ColumnType<boolean, boolean | undefined, never>
   created_at: CreatedAt
 }
@@ -87,7 +87,7 @@ export type SecurityKeyTable = {
   credential_id: Fixed<string>
   /** COSE, base64url. */
   public_key: Fixed<string>
-  /** That the key reported last; 0 for keys that do not count. */
+  /** Last signature counter; 0 for keys without one. */
   signatures: number
   transports: ColumnType<string[], string, never>
   name: string
@@ -96,7 +96,7 @@ export type SecurityKeyTable = {
   created_at: CreatedAt
 }
 
-/** What a session asked a key to sign, once. */
+/** Single-use challenge of a session. */
 export type KeyChallengeTable = {
   session_id: Fixed<string>
   purpose: Fixed<'add' | 'confirm'>
@@ -112,12 +112,12 @@ export type RecoveryCodeTable = {
   created_at: CreatedAt
 }
 
-/** A user's change of address that waits for the links mailed to both. */
+/** A pending change of email address. */
 export type EmailChangeTable = {
   account_id: Fixed<string>
   old_email: string | null
   new_email: string
-  /** SHA-256 of the links; null for an old address that need not agree. */
+  /** SHA-256 of the links; null for an old address that need not confirm. */
   old_hash: string | null
   cancel_hash: string | null
   new_hash: string
@@ -135,13 +135,13 @@ export type TokenTable = {
   hash: Fixed<string>
   /** First characters, so that users can distinguish their tokens. */
   prefix: Fixed<string>
-  /** Scopes: see auth. */
+  /** Scopes of the token. */
   scopes: JSONColumnType<string[]>
   /** The token that created it; null if a session did. Revoking the parent revokes it. */
   parent_id: ColumnType<string | null, string | null | undefined, never>
-  /** Kinds of work that a worker's token is bound to; null for all. */
+  /** Kinds of jobs that a worker's token is limited to; null for all. */
   worker_kinds: ColumnType<string[] | null, string | null | undefined, never>
-  /** Name of the worker that the token is bound to; null for any. */
+  /** Name of the worker that the token is limited to; null for any. */
   worker_name: ColumnType<string | null, string | null | undefined, never>
   /** Created by a session or a token that had confirmed the second factor. */
   confirmed: ColumnType<boolean, boolean | undefined, boolean>
@@ -230,7 +230,7 @@ export type PackageTable = {
   id: Id
   /** `@scope/name`, lower case. Unique. */
   name: Fixed<string>
-  /** Look-alikes within a scope share one. Unique. */
+  /** Similar names within a scope share one. Unique. */
   name_canonical: Fixed<string>
   owner_id: Fixed<string>
   kind: Fixed<'scenario' | 'agent'>
@@ -238,14 +238,14 @@ export type PackageTable = {
   /** Minor units; 0 is free. The price that lists show; the latest entry of `prices` is the one in effect. */
   price_minor: Counter
   price_kind: Generated<'free' | 'one_time' | 'per_run'>
-  /** Mean of its reviews' stars, weighted while they are few, and how many there are: what ranks it. */
+  /** Weighted mean of its stars, for ranking, and the number of votes. */
   rating: number | null
-  /** Plain mean of the stars: what pages show. */
+  /** Plain mean of the stars, for display. */
   star_mean: ColumnType<number | null, number | null | undefined, number | null>
   votes: Generated<number>
   taken_down_at: Date | null
   taken_down_reason: string | null
-  /** Malicious: even its buyers can no longer get it. */
+  /** Malicious: buyers cannot download it either. */
   taken_down_for_all: Generated<boolean>
   /** The following fields describe the version tagged `latest`; null before one is published. */
   latest_version: string | null
@@ -274,14 +274,14 @@ export type VersionTable = {
   package_id: Fixed<string>
   version: Fixed<string>
   state: VersionState
-  /** What vetting and the sandbox found, and how to fix each. */
+  /** Results of the checks, with how to fix each failure. */
   checks: JSONColumnType<VersionCheck[]>
-  /** What the check `speed` measured; null for agents, and where it did not pass. */
+  /** Result of the check `speed`; null for agents, and if it did not pass. */
   steps_per_second: ColumnType<number | null, number | null | undefined, number | null>
   /** package.json as published, the one source of the packument. */
   manifest: JSONColumnType<Record<string, unknown>, string, never>
   readme: Fixed<string>
-  /** `sha512-…` (base64), as npm's lockfiles hold it. */
+  /** `sha512-…` (base64), as in npm's lockfiles. */
   integrity: Fixed<string>
   /** SHA-1 (hex), for old clients. */
   shasum: Fixed<string>
@@ -322,7 +322,7 @@ export type PackageCountTable = {
   packages: Fixed<number>
 }
 
-/** State that all replicas share besides the data: the installation's secret. */
+/** Other state shared by all replicas: the installation's secret. */
 export type InstallationTable = { name: Fixed<string>; value: Fixed<string> }
 
 /** Jobs for workers. Only core/queue reads and writes them. */
@@ -330,14 +330,14 @@ export type JobTable = {
   kind: Fixed<'check' | 'evaluate' | 'train'>
   id: Fixed<string>
   state: 'waiting' | 'leased' | 'exhausted' | 'over'
-  /** That submitted it; all zeros for the installation itself. */
+  /** The submitting account; all zeros for the installation itself. */
   account_id: Generated<string>
   /** The organization that the work is for; null if it is the submitter's own. */
   owner_id: ColumnType<string | null, string | null | undefined, string | null>
   priority: Generated<number>
   /** Of an evaluation; 0 for other kinds. */
   episodes: Generated<number>
-  /** Turns that a lease uses up. */
+  /** Turns that a lease costs. */
   cost: Generated<number>
   /** Start tag of the job leased last when this one was submitted. */
   arrived: Generated<number>
@@ -350,10 +350,10 @@ export type JobTable = {
   ended_at: Date | null
 }
 
-/** Where an account is in the fair order of a kind: see core/queue/fair-order.ts. */
+/** Position of an account in the fair order of a kind: see core/queue/fair-order.ts. */
 export type QueueTurnTable = { kind: string; account_id: string; started: number; turn: number }
 
-/** Leases of other kinds since the last one of this kind, while jobs of it waited. */
+/** Leases of other kinds since the last lease of this kind while its jobs waited. */
 export type QueuePassTable = { kind: string; passed: number }
 
 /** When a scheduled task is due again. The replica that advances it runs the task. */

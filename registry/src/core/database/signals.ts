@@ -2,13 +2,13 @@ import { setTimeout as delay } from 'node:timers/promises'
 import pg from 'pg'
 
 /**
- * Short messages between the processes of an installation, sent after a change is committed: something may be there to read.
- * They may be lost, so a receiver also polls. On PGlite there is one process, and nothing is sent.
+ * Short messages between the processes of an installation, sent after a commit to announce new data. Messages may be
+ * lost, so receivers also poll. On PGlite there is one process, and nothing is sent.
  */
 export type Signals = {
-  /** Never throws and never waits. At most 200 bytes, of the characters of IDs and colons. */
+  /** Never throws and never waits. At most 200 bytes, only characters of IDs and colons. */
   send(message: string): void
-  /** Calls `receive` for messages of other processes and of this one. `warn` reports once that none arrive. */
+  /** Calls `receive` for messages from all processes, including this one. `warn` reports once if none arrive. */
   listen(receive: (message: string) => void, warn: (problem: string) => void): void
   close(): Promise<void>
 }
@@ -18,25 +18,24 @@ export const noSignals: Signals = { send: () => {}, listen: () => {}, close: asy
 const channel = 'agentgym'
 /** PostgreSQL allows 8,000. */
 const payloadBytes = 7_000
-/** Messages that wait while the connection is lost or slow. Receivers poll for what is dropped. */
+/** Messages queued while the connection is lost or slow. Dropped ones are found by polling. */
 const mostWaiting = 10_000
 const shortestRetryMs = 500
 const longestRetryMs = 30_000
 
-/** `Client`: one that ends connections which have gone silent. */
+/** `Client`: closes connections that stop responding. */
 type SignalOptions = pg.ClientConfig & { Client?: typeof pg.Client }
 
-/** A frozen server holds up nobody who stops. */
+/** A frozen server must not delay the shutdown. */
 const closingMs = 2_000
 
 const deaf = 'Notifications of PostgreSQL do not arrive: is there a pooler in transaction mode? Polling instead.'
 
 /**
- * LISTEN and NOTIFY on a connection of their own, opened when somebody first listens.
+ * LISTEN and NOTIFY on a separate connection, opened at the first subscription.
  *
- * A transaction that notifies holds a lock of the whole server until it has committed. So messages are not sent in the
- * transactions that they are about: this connection sends what has come together meanwhile, in one transaction at a time that
- * does not wait for the disk.
+ * A transaction that notifies holds a server-wide lock until it commits. So messages are not sent in the transactions
+ * they announce: this connection sends them in batches, one transaction at a time, without waiting for the disk.
  */
 export class PostgresqlSignals implements Signals {
   readonly #options: SignalOptions
@@ -94,7 +93,7 @@ export class PostgresqlSignals implements Signals {
         void this.#flush(client)
         if (!signal.aborted) await lost
       } catch {
-        // The database is unreachable: everything else reports that.
+        // The database is unreachable, which is reported elsewhere.
       }
       this.#client = undefined
       this.#sending = false
@@ -104,7 +103,7 @@ export class PostgresqlSignals implements Signals {
     }
   }
 
-  /** Passes on what arrives. Resolves when the probe has arrived. */
+  /** Forwards messages. Resolves when the probe has arrived. */
   #deliver(client: pg.Client): Promise<true> {
     const { promise, resolve } = Promise.withResolvers<true>()
     client.on('notification', ({ payload = '' }) => {
@@ -129,7 +128,7 @@ export class PostgresqlSignals implements Signals {
         await client.query('select pg_notify($1, $2)', [channel, payload])
       }
     } catch {
-      // What was lost is found by polling; the connection opens again by itself.
+      // Lost messages are found by polling; the connection reopens by itself.
     } finally {
       if (this.#client === client) this.#sending = false
     }

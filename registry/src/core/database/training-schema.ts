@@ -45,7 +45,10 @@ export type TrainingRunTable = {
   worker_id: Nullable<string>
   worker_name: Nullable<string>
   price_minor_per_hour: Nullable<number>
-  /** What the current attempt started with, and what its worker has metered since: together `price_milliseconds`. */
+  /**
+   * The value at the start of the current attempt, and what its worker has metered since; they sum to
+   * `price_milliseconds`.
+   */
   attempt_price_milliseconds: Counter
   attempt_metered_ms: Counter
   /**
@@ -61,7 +64,7 @@ export type TrainingRunTable = {
   held_minor: Counter
   /** The pending transfer of `held_minor`. */
   hold_transfer_id: Nullable<string>
-  /** Of what is reserved; null if nothing is. */
+  /** Currency of the reservation; null if nothing is reserved. */
   cover_currency: Nullable<string>
   cancel_requested_at: Nullable<Date>
   /** The latest progress event. */
@@ -143,12 +146,12 @@ export type TrainingChargeTable = {
   resumption: Fixed<number>
   amount_minor: Fixed<number>
   currency: Fixed<string>
-  /** Parts of the amount: what the free quota covered, and what was paid to `paid_to`; the rest was never paid. */
+  /** Parts of the amount: covered by the free quota, and paid to `paid_to`. The rest was never paid. */
   free_minor: Fixed<number>
   paid_minor: Fixed<number>
-  /** Null if nothing was paid, or if there was no operator, in which case it is the marketplace's. */
+  /** Null if nothing was paid, or if there was no operator and the marketplace kept it. */
   paid_to: Fixed<string | null>
-  /** Of whoever started or resumed the run; null if it was not by a token. */
+  /** The token that started or resumed the run; null for a session. */
   token_id: Fixed<string | null>
   price_milliseconds: Fixed<number>
   created_at: CreatedAt
@@ -163,7 +166,7 @@ export type EvaluationTable = {
   requested_by: Fixed<string | null>
   episodes: Fixed<number>
   seed: Fixed<number>
-  /** The season whose secret gave the seed; null: the seed is no secret, or one of its own from before seasons. */
+  /** The season whose secret determines the seed; null for a public seed, or a secret one from before seasons. */
   season_id: Fixed<number | null>
   state: ColumnType<
     'queued' | 'running' | 'completed' | 'failed',
@@ -187,13 +190,15 @@ export type SigningKeyTable = {
   id: Fixed<string>
   /** PEM. */
   public_key: Fixed<string>
-  /** Sealed with the installation's secret; null if the operator keeps it elsewhere. */
+  /** Sealed with the installation's secret; null if the operator stores it elsewhere. */
   sealed_private_key: Fixed<string | null>
   created_at: CreatedAt
   retired_at: Nullable<Date>
 }
 
-/** Append-only history; what counts of it is the view `verdicts`. `statement` is the signed text, byte for byte. */
+/**
+ * Append-only history; the view `verdicts` selects the decisive ones. `statement` is the signed text, byte for byte.
+ */
 export type VerificationTable = {
   evaluation_id: Fixed<string>
   version_id: Fixed<string>
@@ -210,7 +215,7 @@ export type VerificationTable = {
   created_at: CreatedAt
 }
 
-/** One worker's run of an evaluation. What the runs mean together: `decide-evaluation.ts`. */
+/** One worker's run of an evaluation. `decide-evaluation.ts` combines the runs. */
 export type EvaluationRunTable = {
   id: Id
   evaluation_id: Fixed<string>
@@ -229,7 +234,7 @@ export type EvaluationRunTable = {
   created_at: CreatedAt
 }
 
-/** Only the season that runs has no end. */
+/** Null only for the current season. */
 export type SeasonTable = {
   id: GeneratedAlways<number>
   /** Sealed with the installation's secret. */
@@ -242,7 +247,7 @@ export type SeasonTable = {
   ended_at: Nullable<Date>
 }
 
-/** What leaderboards rank by: of each verified version, its package's entry after it. */
+/** Leaderboard entry of a package after each verified version. */
 export type StandingTable = {
   version_id: Fixed<string>
   scenario_version_id: Fixed<string>
@@ -251,7 +256,7 @@ export type StandingTable = {
   score: Fixed<number>
   low: Fixed<number | null>
   high: Fixed<number | null>
-  /** Versions with which the account has tried the scenario version. */
+  /** Versions that the account has submitted for the scenario version. */
   attempts: Fixed<number>
 }
 
@@ -269,7 +274,7 @@ export type WorkerHoldTable = {
   released_by: Nullable<string>
 }
 
-/** Scenario versions that give different results to the same actions. Agents are not judged by them. */
+/** Scenario versions that gave different results for the same actions. Agents are not judged by them. */
 export type NondeterministicScenarioTable = {
   version_id: Fixed<string>
   evaluation_id: Fixed<string>

@@ -26,9 +26,9 @@ export function createTransactions(
 }
 
 /**
- * Knows whether the running code was called from within a transaction of one database. A query that bypasses its own
- * transaction would deadlock on PGlite (which has one connection) and would not be part of the transaction on PostgreSQL.
- * It is a bug on both, so it is an assertion on both.
+ * Tracks whether the running code was called from within a transaction of one database. A query that bypasses its own
+ * transaction would deadlock on PGlite (which has one connection) and would not be part of the transaction on
+ * PostgreSQL. It is a bug on both, so it is an assertion on both.
  */
 export class TransactionScope {
   readonly #scopes = new AsyncLocalStorage<{ open: boolean }>()
@@ -52,8 +52,8 @@ export class TransactionScope {
 }
 
 /**
- * Thrown by the work of a transaction when a concurrent transaction got in first: `database.transaction` rolls back and runs
- * the work again, which then sees what the other one committed.
+ * Thrown by the work of a transaction that lost a race with a concurrent one: `database.transaction` rolls back and
+ * runs the work again, which then sees the other one's changes.
  */
 export class TransactionConflict extends Error {}
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert'
 import { type RawBuilder, sql } from 'kysely'
 
-/** Lower case, as the database returns them: another spelling of the same id would count as a different id. */
+/** Lower case, as the database returns them: another spelling of the same ID would count as a different one. */
 export function isUuid(id: string): boolean {
   return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(id)
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert'
 
-/** PostgreSQL type numbers (pg_type.oid) whose values the two drivers return differently, or not as we want them. */
+/** PostgreSQL type numbers (pg_type.oid) whose values need a parser of ours. */
 const oid = { int8: 20, int8Array: 1016, date: 1082, dateArray: 1182, interval: 1186 } as const
 
 /**

@@ -5,13 +5,13 @@ type Probe = () => Promise<unknown>
 type Note = (message: string, data: Record<string, unknown>) => void
 type Log = { warn: Note; error: Note }
 
-/** A probe without an answer by then counts as failed: less than load balancers wait for `/readyz`. */
+/** Probe timeout: shorter than load balancers wait for `/readyz`. */
 const PROBE_MS = 3_000
 const EVERY_MS = 5_000
 
 /**
- * Whether the database and the storage can be used, by probes: for `/readyz`, metrics and the log. It decides nothing
- * about requests: each of them tries for itself.
+ * Availability of the database and the storage by probes, for `/readyz`, metrics and the log. Requests do not depend on
+ * it: each one tries for itself.
  */
 export class Dependencies {
   readonly #probes: Record<DependencyName, Probe>
@@ -40,7 +40,7 @@ export class Dependencies {
     return !this.#downSince.has(name)
   }
 
-  /** Those that are down, as of the last probe. */
+  /** Dependencies that were down at the last probe. */
   down(): DependencyName[] {
     return dependencyNames.filter((name) => !this.isUp(name))
   }

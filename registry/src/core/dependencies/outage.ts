@@ -1,19 +1,19 @@
 import type { ErrorReport } from '@agentgym/contract'
 
-/** What a server cannot work without: PostgreSQL or PGlite, and the bucket or folder of packages. */
+/** Services that the server depends on: PostgreSQL or PGlite, and the bucket or folder of packages. */
 export const dependencyNames = ['database', 'storage'] as const
 export type DependencyName = (typeof dependencyNames)[number]
 
-/** Clients wait this long before they ask again: about what a restart or a failover takes. */
+/** How long clients wait before they retry: about as long as a restart or a failover. */
 export const RETRY_AFTER_SECONDS = 5
 
 const codes = { database: 'database_unavailable', storage: 'storage_unavailable' } as const
 const subjects = { database: 'The database', storage: 'The package storage' }
 
 /**
- * A dependency could not be used. Neither a bug nor a verdict on the request, so it is no AgentGymError: code that turns
- * those into a result (a failed run, a refused payout) must pass this on. It becomes an answer only where a response is
- * written: 503 with `database_unavailable` or `storage_unavailable`.
+ * A dependency could not be used. Neither a bug nor a result of the request, so it is not an AgentGymError: code that
+ * turns those into a result (a failed run, a refused payout) must rethrow it. It becomes a response only at the HTTP
+ * boundary: 503 with `database_unavailable` or `storage_unavailable`.
  */
 export class Outage extends Error {
   readonly dependency: DependencyName
@@ -29,7 +29,7 @@ export class Outage extends Error {
   }
 }
 
-/** What clients get. Why it failed is for the log: it may contain addresses. */
+/** The error for clients. The cause is only logged, because it may contain addresses. */
 export function outageReport(dependency: DependencyName): ErrorReport {
   return {
     code: codes[dependency],
@@ -39,7 +39,7 @@ export function outageReport(dependency: DependencyName): ErrorReport {
   }
 }
 
-/** The outage that an error is, or was caused by. */
+/** The outage in an error's chain of causes. */
 export function outageIn(error: unknown): Outage | undefined {
   for (let at = error; at instanceof Error; at = at.cause) if (at instanceof Outage) return at
   return undefined
@@ -51,16 +51,16 @@ const networkCodes = new Set([
   ...['ENOTFOUND', 'EAI_AGAIN', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_SSL_WRONG_VERSION_NUMBER'],
 ])
 
-/** Whether an error of Node's sockets says that the other side cannot be reached, or has gone. */
+/** Whether a socket error of Node means that the other side is unreachable or gone. */
 export function isNetworkFault(error: unknown): boolean {
   if (error instanceof AggregateError && error.errors.some(isNetworkFault)) return true
   if (!(error instanceof Error)) return false
   const { code, syscall } = error as NodeJS.ErrnoException
-  // A socket in the file system is there only while its server runs.
+  // A Unix socket exists only while its server runs.
   return networkCodes.has(String(code)) || (code === 'ENOENT' && syscall === 'connect')
 }
 
-/** The first line that says something: an AggregateError of several addresses has no message of its own. */
+/** The first useful line: an AggregateError of several addresses has no message. */
 export function reasonOf(error: unknown): string {
   if (error instanceof AggregateError && error.message === '') return error.errors.map(reasonOf).join(', ')
   if (!(error instanceof Error)) return String(error)

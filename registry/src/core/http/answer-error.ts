@@ -9,9 +9,9 @@ import type { Env, FailureFormat } from './env.ts'
 import { currentTraceId } from './request-context.ts'
 
 /**
- * Every failure as an answer: `{ error: { code, message, hint?, data? } }` with the status of the catalog, or in the
- * format of the path's clients (`failureFormat`). An outage is 503. Any other error that is not an AgentGymError is a
- * bug: the log gets all of it, the client `internal_error` with the request's ID.
+ * Turns every failure into a response: `{ error: { code, message, hint?, data? } }` with the status of the catalog, or
+ * in the format of the path's clients (`failureFormat`). An outage is 503. Any other error that is not an AgentGymError
+ * is a bug: it is logged in full, and the client gets `internal_error` with the request ID.
  */
 export function answerError(log: Log): ErrorHandler<Env> {
   return (thrown, c) => {
@@ -24,9 +24,9 @@ export function answerError(log: Log): ErrorHandler<Env> {
 }
 
 /**
- * What no AgentGymError is towards the client, once the log has it: an outage, or else a bug. Neither: text with U+0000,
- * wherever the request has it. PostgreSQL stores none, as text (22021) or in JSON (22P05), so the database refuses it in
- * one place for all routes.
+ * The client's view of an error that is not an AgentGymError, after logging it: an outage or a bug. The exception is
+ * text with U+0000 in a request: PostgreSQL rejects it, as text (22021) or in JSON (22P05), so the database checks it
+ * for all routes.
  */
 export function faultReport(log: Log, c: Context<Env>, error: unknown): ErrorReport {
   const outage = outageIn(error)
@@ -54,7 +54,7 @@ export function answer(c: Context<Env>, report: ErrorReport, status?: Contentful
   return c.json(body(report), status ?? (errorCatalog[report.code].status as ContentfulStatusCode))
 }
 
-/** Sets `retry-after` where the failure says when to try again. */
+/** Sets `retry-after` if the failure has a time to retry. */
 export function sayWhenToRetry(c: Context<Env>, { data }: ErrorReport): void {
   const seconds = data?.retry_after_seconds
   if (typeof seconds === 'number') c.header('retry-after', String(Math.max(1, Math.ceil(seconds))))
@@ -69,7 +69,7 @@ function answerException(c: Context<Env>, { status, message }: HTTPException): R
   return answer(c, { code, message: sentence }, status)
 }
 
-/** A bug as the log has it: with its stack and its causes. */
+/** A bug for the log, with its stack and causes. */
 export function describe(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   const text = error.stack ?? `${error.name}: ${error.message}`

@@ -4,8 +4,8 @@ import type { Env } from './env.ts'
 
 /**
  * The address of the client. Each proxy appends the address that it saw to `X-Forwarded-For`, so with `n` trusted
- * proxies the entry that the outermost of them wrote is the n-th from the right. Everything further left is the
- * client's own claim, and is not trusted.
+ * proxies the entry that the outermost of them wrote is the n-th from the right. Everything further left is set by the
+ * client and not trusted.
  */
 export function clientAddress(socketAddress: string, forwardedFor: string | undefined, trustedProxies: number): string {
   const hops = trustedProxies === 0 ? [] : (forwardedFor ?? '').split(',').map((hop) => hop.trim())
@@ -13,7 +13,10 @@ export function clientAddress(socketAddress: string, forwardedFor: string | unde
   return plain(chain[Math.max(0, chain.length - 1 - trustedProxies)])
 }
 
-/** `::ffff:192.0.2.1`, as a socket for both families names it, is 192.0.2.1. What is no address is cut short. */
+/**
+ * `::ffff:192.0.2.1`, as a socket for both families names it, is 192.0.2.1. Anything that is not an address is
+ * truncated.
+ */
 function plain(address: string): string {
   return address.replace(/^::ffff:(?=\d+\.)/i, '').slice(0, 45)
 }
@@ -35,8 +38,8 @@ export function isLocalRequest(c: Context<Env>): boolean {
 }
 
 /**
- * The key for counting one client's requests: the address itself, but for IPv6 the /64, because a client with one
- * address there has 2^64 of them.
+ * The key for counting a client's requests: the IPv4 address, or the IPv6 /64, because a client controls all 2^64
+ * addresses of it.
  */
 export function clientNetwork(ip: string): string {
   if (!isIPv6(ip)) return ip

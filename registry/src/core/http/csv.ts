@@ -3,13 +3,13 @@ import assert from 'node:assert'
 /** Null is an empty cell. `{ decimal }` is an exact number, such as an amount of money. */
 export type CsvCell = string | number | null | undefined | { decimal: string }
 
-/** The content type of what `csvLine` writes, with a header line. */
+/** Content type of `csvLine` output with a header line. */
 export const csvType = 'text/csv; charset=utf-8; header=present'
 
 /**
- * A line of a CSV file (RFC 4180: commas, CRLF, quotes doubled). Every CSV that leaves the server is written here, because
- * spreadsheets run cells as formulas: text in which they would find one gets an apostrophe in front of it. Numbers
- * stay numbers, negative ones too.
+ * A line of a CSV file (RFC 4180: commas, CRLF, quotes doubled). All CSV of the server is written here, because
+ * spreadsheets run cells as formulas: text that could be one is prefixed with an apostrophe. Numbers stay numbers,
+ * negative ones too.
  */
 export function csvLine(cells: readonly CsvCell[]): string {
   return `${cells.map(written).join(',')}\r\n`
@@ -25,10 +25,10 @@ function written(cell: CsvCell): string {
 
 /**
  * The characters that begin a formula, or that spreadsheets skip before one (OWASP: CSV Injection); the second row has
- * their full-width forms, which Asian versions take for the same.
+ * their full-width forms, which Asian versions treat the same.
  */
 const formulaStart = String.raw`[=+\-@|%\t\r\n\uFF1D\uFF0B\uFF0D\uFF20]`
-/** A spreadsheet may also split at these, whatever our quotes say: at semicolons where commas are decimal points. */
+/** Some spreadsheets also split at these, even within quotes: at semicolons where the decimal separator is a comma. */
 const split = String.raw`[,;\t\r\n]`
 const formulas = new RegExp(`^ *(?=${formulaStart})|(?<=${split}) *(?=[=+\\-@\\uFF1D\\uFF0B\\uFF0D\\uFF20])`, 'g')
 

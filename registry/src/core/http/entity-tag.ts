@@ -1,6 +1,6 @@
 /**
- * Does a client have the response with this entity tag? Compares weakly, as RFC 9110 asks for `If-None-Match`: a proxy that
- * compresses a response makes its tag weak.
+ * Whether the client already has the response with this entity tag. Compares weakly, as RFC 9110 requires for
+ * `If-None-Match`: proxies that compress a response make its tag weak.
  */
 export function isKnownTag(ifNoneMatch: string | undefined, tag: string): boolean {
   if (ifNoneMatch === undefined) return false

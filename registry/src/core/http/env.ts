@@ -5,11 +5,11 @@ import type { Actor, Scope } from '../access/authorize.ts'
 import type { RateLimit } from '../access/rate-limit.ts'
 import type { ServerConfig } from '../services.ts'
 
-/** What every route finds in its context: `c.get('actor')`, `c.get('ip')`, `c.get('requestId')`. */
+/** Context variables of every route: `c.get('actor')`, `c.get('ip')`, `c.get('requestId')`. */
 export type Env = {
   /** Node's own request and response, for code that supports only Node. */
   Bindings: HttpBindings & {
-    /** Of a request that the site makes for one of its visitors. */
+    /** Set for requests that the site makes on behalf of a visitor. */
     siteCall?: SiteCall
   }
   Variables: {
@@ -17,73 +17,78 @@ export type Env = {
     actor: Actor | null
     /** Address of the client, as the trusted proxies report it. */
     ip: string
-    /** Appears in the log, in the header `x-request-id` and in the error of a bug. */
+    /** Appears in the log, the header `x-request-id` and `internal_error`. */
     requestId: string
     /** W3C trace context of the request's span; absent if tracing is off. See `currentTraceparent`. */
     traceparent?: string
-    /** Of a request that made a run or is about one that its path does not name: routes set it for the log and the trace. */
+    /** The run that the request created or concerns, if it is not in the path. Routes set it for logs and traces. */
     runId?: string
-    /** Likewise the job that a request was given. */
+    /** The job that the request leased. */
     jobId?: string
-    /** What the matched route declares, or the defaults. */
+    /** Rules of the matched route, or the defaults. */
     rules: RouteRules
     /** Patterns of all routes and middleware that the request matches, in the order in which they are called. */
     patterns: readonly string[]
-    /** Pattern of the site's page that answers. */
+    /** Pattern of the site's page that handles the request. */
     pageRoute?: string
   }
 }
 
-/** What a function may read of any handler's context; those of routes that know their caller have a type of their own. */
+/** The context that a function may read in any handler. Handlers of routes with a known caller have a narrower type. */
 export type RequestReader = Pick<Context<Env>, 'get' | 'req'>
 
-/** The form in which a protocol's clients print a failure: npm's, OpenAI's. */
+/** Error format of a protocol's clients: npm's, OpenAI's. */
 export type FailureFormat = {
   body(report: ErrorReport): object
-  /** Send `www-authenticate` with a 401. npm prints a text of its own instead of ours if that header is set. */
+  /** Whether to send `www-authenticate` with a 401. With it, npm replaces our message with its own. */
   challenge: boolean
 }
 
-/** Everything that the server does around a route's handler. Declared beside its schema; nothing else knows its path. */
+/**
+ * Rules that the server applies around a route's handler. Declared with its schema; no other code refers to its path.
+ */
 export type RouteRules = {
-  /** Checked before the request is validated. What depends on the subject, the handler checks by `authorize`. */
+  /**
+   * Checked before the request is validated. Permissions that depend on the resource are checked in the handler, by
+   * `authorize`.
+   */
   access: Access
   /**
-   * The caller's second factor, if there is one, must be confirmed: see `requireSecondFactor`. Always so for the writes of
+   * Requires a confirmed second factor if the caller has one: see `requireSecondFactor`. Always on for writes by
    * operators.
    */
   secondFactor?: true
   /** Largest body in bytes. Default: 1 MiB. */
   bodyLimit?: number | ((config: Pick<ServerConfig, 'limits' | 'training'>) => number)
-  /** Milliseconds until the client gets `request_timeout`; work that has begun is not undone. Default: 30 s. */
+  /** Milliseconds until the client gets `request_timeout`. Work in progress is not undone. Default: 30 s. */
   timeoutMs?: number
-  /** Most requests of one account or network, counted over all processes. What several routes share, they count by `limitRate`. */
+  /** Limit per account or network across all processes. For limits shared by several routes, use `limitRate`. */
   rateLimit?: RateLimit & { name: string; per: 'account' | 'network' }
   /**
    * `origin`, the default: a write without a token must come from this site, and with a session cookie be of a content type
    * that no form can send. `form`: a page's form, whose hidden token the handler checks.
    */
   csrf?: 'origin' | 'form'
-  /** When a request gets no line in the log. `on_success`: probes, heartbeats. `when_empty`: polls answered with 204. */
+  /** When a request is not logged. `on_success`: probes, heartbeats. `when_empty`: polls answered with 204. */
   unlogged?: 'on_success' | 'when_empty'
-  /** What the path's `id` names, for log and trace. */
+  /** The resource that `id` in the path refers to, for logs and traces. */
   subject?: 'run' | 'job'
-  /** How failures are written for this route's clients. Default: `{ error: { code, message, … } }`. */
+  /** Error format of this route's clients. Default: `{ error: { code, message, … } }`. */
   failureFormat?: FailureFormat
-  /** A page for servers without a site: it does not reserve its first segment for the server. */
+  /** A page for servers without a site: its first path segment is not reserved. */
   yieldsToSite?: boolean
 }
 
 /**
- * Who may call a route. `anyone`: signed in or not. `account`: any session or token. A scope: a session, or a token with
- * that scope. `operator`: the same, of an operator of this server.
+ * Who may call a route. `anyone`: no login required. `account`: any session or token. A scope: a session, or a token
+ * with that scope. `operator`: the same, for operators of this server.
  */
 export type Access = 'anyone' | 'account' | Scope | { operator: Scope }
 
-/** Holds an answer's JSON for the site that requested it. */
+/** Carries the JSON of a response to the site. */
 export type HandedOver = { text?: string }
 
-/** What the site passes to the API with a request for a visitor. Clients can't set it. */
+/** Sent by the site with API requests on behalf of a visitor. Clients can't set it. */
 export type SiteCall = {
   ip: string
   /** Whether the visitor's own request came from this machine. */

@@ -1,7 +1,7 @@
-/** Small pieces cost a crossing into the socket each. */
+/** Small chunks are combined, because each write to the socket has a cost. */
 const CHUNK_BYTES = 64 * 1024
 
-/** Streams the pieces as a response body, produced as they are read. When the reader stops, so does the producer. */
+/** Streams the pieces as a response body, produced on demand. The producer stops with the reader. */
 export function exportStream(pieces: AsyncGenerator<string | Uint8Array>): ReadableStream<Uint8Array> {
   return new ReadableStream<Uint8Array>(
     {

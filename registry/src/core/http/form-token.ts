@@ -6,9 +6,9 @@ import type { ServerConfig } from '../services.ts'
 import type { Env } from './env.ts'
 
 /**
- * Proves that a form comes from a page that this server sent to this browser: a keyed hash over a random cookie and the
- * form's purpose (`purpose`, such as the account and the code to approve). A page of another site can send the form but
- * cannot read the cookie or the page; a planted cookie alone is useless without the key.
+ * CSRF protection: proves that a form comes from a page that this server sent to this browser, by a keyed hash over a
+ * random cookie and the form's purpose (`purpose`, such as the account and the code to approve). A page of another site
+ * can send the form but cannot read the cookie or the page; a planted cookie alone is useless without the key.
  */
 export function makeFormToken(c: Context<Env>, config: ServerConfig, purpose: string): string {
   const name = cookieName(config)

@@ -4,7 +4,7 @@ import type { OpenedObject } from '../queue/leased-object.ts'
 import { webStream } from '../storage/object-store.ts'
 import type { Env } from './env.ts'
 
-/** Content of the answer of a route that `sendLeased` answers. */
+/** Response content of routes that use `sendLeased`. */
 export const leasedFile = {
   'application/octet-stream': { schema: z.any().openapi({ type: 'string', format: 'binary' }) },
 }

@@ -1,4 +1,4 @@
-/** Where npm clients get a version's tarball, below the server's address. Names and versions need no encoding. */
+/** Path of a version's tarball for npm clients. Names and versions need no encoding. */
 export function tarballPath(name: string, version: string): string {
   return `/npm/${name}/-/${name.slice(name.indexOf('/') + 1)}-${version}.tgz`
 }

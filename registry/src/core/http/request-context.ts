@@ -6,11 +6,11 @@ import { clientAddress, isLocalRequest } from './client-address.ts'
 import type { Env, RequestReader, RouteRules } from './env.ts'
 import { readMatch } from './route.ts'
 
-/** Gives every request its id and its client's address, and notes it in the log when it is answered. */
+/** Sets every request's ID and client address, and logs the request once it is answered. */
 export function requestContext(config: Pick<ServerConfig, 'trustedProxies'>, log: Log): MiddlewareHandler<Env> {
   return async (c, next) => {
     const startedMs = performance.now()
-    // Where the server is called without a socket, as `app.request` does, there is no address.
+    // Without a socket, as in `app.request`, there is no address.
     const socketAddress = c.env?.incoming?.socket.remoteAddress ?? '0.0.0.0'
     const siteCall = c.env?.siteCall
     c.set('ip', siteCall?.ip ?? clientAddress(socketAddress, c.req.header('x-forwarded-for'), config.trustedProxies))
@@ -23,7 +23,7 @@ export function requestContext(config: Pick<ServerConfig, 'trustedProxies'>, log
     c.res.headers.set('x-request-id', c.get('requestId'))
     // Refused before the whole body arrived. The rest is not read, so the connection can't be reused.
     if (c.res.status >= 400 && c.env?.incoming?.complete === false) c.res.headers.set('connection', 'close')
-    // A request by the site while it renders a page: the page has its own log line.
+    // The site made this request to render a page, which has its own log line.
     if (isUnlogged(rules, c.res.status) || (siteCall !== undefined && c.res.status < 500)) return
     log.info('request', {
       request_id: c.get('requestId'),
@@ -39,7 +39,7 @@ export function requestContext(config: Pick<ServerConfig, 'trustedProxies'>, log
   }
 }
 
-/** A proxy's id is kept, so that one request has one id in all logs; a client's own is not. */
+/** The ID from a trusted proxy is kept, so that a request has one ID in all logs. An ID from a client is not. */
 function requestIdOf(c: Context<Env>, trustedProxies: number): string {
   const given = trustedProxies > 0 ? c.req.header('x-request-id') : undefined
   return given !== undefined && /^[\w.-]{8,64}$/.test(given) ? given : randomUUID()
@@ -58,7 +58,7 @@ function loggedPath(c: Context<Env>): string {
   return /[:{][a-z_]*(token|code|secret)/i.test(pattern) ? pattern : c.req.path.slice(0, 300)
 }
 
-/** Counts every request, and creates a span for it if tracing is on. */
+/** Counts every request, and traces it if tracing is on. */
 export function observeRequests(
   { config, metrics }: Pick<Services, 'config' | 'metrics'>,
   tracer: RequestTracer | undefined,
@@ -82,7 +82,7 @@ export function observeRequests(
   }
 }
 
-/** Pattern of the route that answered, or would have: `/v1/runs/:id`. `unmatched` if there is none. */
+/** Pattern of the matched route: `/v1/runs/:id`, or `unmatched`. */
 function routePattern(c: Context<Env>): string {
   const page = c.get('pageRoute')
   if (page !== undefined) return page
@@ -96,7 +96,7 @@ function isPattern(pattern: string): boolean {
   return pattern !== '/*' && pattern !== '*'
 }
 
-/** What a request is about, as logs and traces name it. */
+/** Attributes of a request for logs and traces. */
 function subjectOf(c: Context<Env>): { run_id?: string; job_id?: string } {
   const { subject } = c.get('rules')
   const pathId = subject && pathParameter(c, ':id')
@@ -126,7 +126,7 @@ export function currentTraceId(c: Context<Env>): string | undefined {
   return c.get('traceparent')?.split('-')[1]
 }
 
-/** What our pages need: their own stylesheet, fonts and pictures, and forms that come back to us. No script. */
+/** CSP of our pages: own stylesheet, fonts, images and form targets. No scripts. */
 const pagePolicy = [
   "default-src 'none'",
   "style-src 'self'",
@@ -137,10 +137,10 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join('; ')
 
-/** Data is no document: a browser that shows it may load nothing and run nothing. */
+/** CSP of data: a browser that displays it may load and run nothing. */
 const dataPolicy = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
-/** Headers on every answer. A route that sets one of them itself keeps its own. */
+/** Headers on every response. Routes can override them. */
 export function securityHeaders({ secure }: Pick<ServerConfig, 'secure'>): MiddlewareHandler<Env> {
   const fixed: [name: string, value: string][] = [
     ['x-content-type-options', 'nosniff'],

@@ -44,11 +44,11 @@ export function limitBodies(limits: Limits): MiddlewareHandler<Env> {
         },
       }),
     )
-    // Made of its parts: the adaptor's Request is none that the platform's would take.
+    // Built from its parts: the platform's constructor does not accept the adaptor's Request.
     const { url, method, headers, signal } = c.req.raw
     c.req.raw = new Request(url, { method, headers, signal, body: counted, duplex: 'half' } as RequestInit)
     await next()
-    // An aborted body is the actual cause, whatever error the handler made of it.
+    // An aborted body is the actual cause, whatever error the handler threw.
     if (bytes > limit) throw tooLarge(limit)
   }
 }
@@ -62,8 +62,8 @@ function tooLarge(limit: number): AgentGymError {
 }
 
 /**
- * Answers once the route's time is up, even if its handler is still running; work that has begun is not undone. If a
- * dependency is down, the answer names it.
+ * Responds when the route's time limit is reached, even if its handler is still running. Work in progress is not
+ * undone. If a dependency is down, the response names it.
  */
 export function limitTime(dependencies: Pick<Dependencies, 'down'>): MiddlewareHandler<Env> {
   return async (c, next) => {
@@ -83,7 +83,7 @@ function timeoutReport(timeoutMs: number, [down]: DependencyName[]): ErrorReport
   }
 }
 
-/** Refuses U+0000 in path and query: no name, ID or text has it, and the database stores none. */
+/** Refuses U+0000 in path and query: no name, ID or text contains it, and the database cannot store it. */
 export function refuseNul(): MiddlewareHandler<Env> {
   return async (c, next) => {
     if (c.req.url.includes('%00'))
@@ -95,7 +95,7 @@ export function refuseNul(): MiddlewareHandler<Env> {
   }
 }
 
-/** Refuses who may not call the route. Comes after the caller is known. */
+/** Refuses unauthorized callers. Runs after authentication. */
 export function requireAccess(): MiddlewareHandler<Env> {
   return async (c, next) => {
     const { access, secondFactor } = c.get('rules')
@@ -108,7 +108,7 @@ export function requireAccess(): MiddlewareHandler<Env> {
   }
 }
 
-/** What operators do themselves; a worker's token does what a machine does. */
+/** Actions of operators in person, as opposed to their workers. */
 function isOperatorsOnly(access: Access): boolean {
   return typeof access === 'object' && access.operator !== 'worker'
 }
@@ -135,14 +135,14 @@ type WriteRequest = {
   header(name: string): string | undefined
 }
 
-/** No form can send these, and a script of another origin only after a preflight, which nothing here answers. */
+/** Forms cannot send these content types, and scripts of another origin need a preflight, which is never answered. */
 const guardedTypes = new Set(['application/json', 'application/octet-stream'])
 
 /**
  * Refuses (`forbidden`) a write that a page of another origin may have caused, for requests without a token. Every
- * origin header that the browser sends must be right, not just one of them. Programs send none, so a request with a
- * session cookie must also have a content type that no form can send. Exception: a page's own form (`form`), whose
- * hidden token its handler checks.
+ * origin header that the browser sends must match. Programs send none, so a request with a session cookie must also
+ * have a content type that no form can send. Exception: a page's own form (`form`), whose hidden token its handler
+ * checks.
  */
 export function refuseCrossSiteWrite(
   request: WriteRequest,
@@ -165,7 +165,7 @@ export function refuseCrossSiteWrite(
     })
 }
 
-/** Also true between names of this machine, if the site is reached by one of them: they are one server. */
+/** Also true between the local names of this machine, if the site uses one of them. */
 function isSameOrigin(origin: string, publicUrl: string): boolean {
   if (!URL.canParse(origin)) return false
   const [theirs, ours] = [new URL(origin), new URL(publicUrl)]

@@ -5,7 +5,7 @@ import { matchedRoutes } from 'hono/route'
 import { type Actor, confirmedScopes } from '../access/authorize.ts'
 import type { Env, RouteRules } from './env.ts'
 
-/** Of requests that no route matches, such as those of the site. */
+/** Rules of requests without a route, such as those of the site. */
 const defaultRules: RouteRules = { access: 'anyone' }
 
 type Declared = MiddlewareHandler<Env> & { rules: RouteRules }
@@ -16,12 +16,12 @@ export function declare(rules: RouteRules): MiddlewareHandler<Env> {
   return Object.assign(declaration, { rules })
 }
 
-/** Of a route that only accounts may call: `requireAccess` has refused anonymous callers before the handler. */
+/** For routes that require an account: `requireAccess` has refused anonymous callers before the handler. */
 type KnownCaller = { middleware: MiddlewareHandler<{ Variables: { actor: Actor } }> }
 
 type Described<R> = R & (R extends { access: 'anyone' } ? unknown : KnownCaller)
 
-/** A described route and its rules. Unless anyone may call it, its handler's `c.get('actor')` is never null. */
+/** A documented route and its rules. Unless its access is `anyone`, `c.get('actor')` in its handler is never null. */
 export function defineRoute<const P extends string, const R extends Omit<RouteConfig, 'path'> & { path: P }>(
   route: R & RouteRules,
 ): ReturnType<typeof createRoute<P, Described<R>>> {
@@ -50,12 +50,12 @@ export function defineRoute<const P extends string, const R extends Omit<RouteCo
     failureFormat,
     yieldsToSite,
   }
-  // The middleware only carries the rules; what it adds to the types of handlers, `requireAccess` sees to.
+  // The middleware only carries the rules. `requireAccess` guarantees what it adds to the handlers' types.
   const responses = withConfirmation(described.responses, access)
   return createRoute({ ...described, responses, middleware: declare(rules as RouteRules) } as unknown as Described<R>)
 }
 
-/** Describes what a caller with an unconfirmed email address gets. */
+/** Documents the response to a caller with an unconfirmed email address. */
 function withConfirmation(responses: RouteConfig['responses'], access: RouteRules['access']): RouteConfig['responses'] {
   if (typeof access !== 'string' || !confirmedScopes.has(access)) return responses
   const { 403: refused = { description: '' } } = responses
@@ -67,19 +67,19 @@ function withConfirmation(responses: RouteConfig['responses'], access: RouteRule
   }
 }
 
-/** Of what a request matches: the rules of its route, or the defaults, and all patterns. */
+/** Rules of the matched route, or the defaults, and all matched patterns. */
 export function readMatch(c: Context<Env>): { rules: RouteRules; patterns: string[] } {
   const matched = matchedRoutes(c)
   const rules = matched.map(({ handler }) => rulesOf(handler)).find((rules) => rules !== undefined)
   return { rules: rules ?? defaultRules, patterns: matched.map(({ path }) => path) }
 }
 
-/** What a route's handlers declare of it; undefined for all but the one that `declare` has made. */
+/** The rules that a handler carries; undefined unless it was made by `declare`. */
 export function rulesOf(handler: Handler): RouteRules | undefined {
   return (handler as Handler & Partial<Declared>).rules
 }
 
-/** Routes of an app that declare no rules, as `METHOD /path`. */
+/** Routes of an app without declared rules, as `METHOD /path`. */
 export function undeclaredRoutes(app: Pick<Hono<Env>, 'routes'>): string[] {
   const declared = new Map<string, boolean>()
   for (const { method, path, handler } of app.routes) {
@@ -91,8 +91,8 @@ export function undeclaredRoutes(app: Pick<Hono<Env>, 'routes'>): string[] {
 }
 
 /**
- * An app for one module's routes. What does not match a route's schema is thrown as `request_invalid`; the server turns
- * that, as every AgentGymError, into an answer.
+ * An app for one module's routes. Requests that do not match a route's schema throw `request_invalid`, which the server
+ * turns into a response like every AgentGymError.
  */
 export function createRoutes(): OpenAPIHono<Env> {
   return new OpenAPIHono<Env>({
@@ -152,8 +152,8 @@ type DocumentedFailure = {
 }
 
 /**
- * The answers of a route that are not a success, for its `responses`: `...failures('package_not_found', 'forbidden')`.
- * Codes of one status become one answer. Those that can come from anywhere are added.
+ * The error responses of a route, for its `responses`: `...failures('package_not_found', 'forbidden')`. Codes with the
+ * same status share a response. Codes that any route can return are added.
  */
 export function failures(...codes: ErrorCode[]): Record<number, DocumentedFailure> {
   const byStatus = new Map<number, ErrorCode[]>()
@@ -171,5 +171,8 @@ export function failures(...codes: ErrorCode[]): Record<number, DocumentedFailur
   return Object.fromEntries(entries)
 }
 
-/** Time limit of routes whose bodies come over slow lines. Node's own limit on receiving a request, 5 minutes, comes first. */
+/**
+ * Time limit of routes with large bodies over slow connections. Node's own limit on receiving a request, 5 minutes,
+ * comes first.
+ */
 export const uploadTimeoutMs = 10 * 60_000

@@ -1,7 +1,7 @@
 import { getPath } from 'hono/utils/url'
 
 /**
- * The path that routes see: `@scope%2fname`, `@scope%2Fname` and `%40scope%2Fname`, as clients write a package's name,
+ * The path as routes see it: `@scope%2fname`, `@scope%2Fname` and `%40scope%2Fname`, as clients write a package's name,
  * become `@scope/name`. Decoded once only: `%252f` stays unchanged, and matches nothing.
  */
 export function routedPath(request: Request): string {

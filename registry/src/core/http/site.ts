@@ -7,25 +7,25 @@ import { isLocalRequest } from './client-address.ts'
 import type { Env, HandedOver } from './env.ts'
 import { rulesOf } from './route.ts'
 
-/** What the server provides to the marketplace's site, which depends on nothing else of it. */
+/** The server's interface for the marketplace's site, which depends on nothing else. */
 type SiteHost = {
-  /** As users reach it, without a trailing slash. */
+  /** Public URL, without a trailing slash. */
   publicUrl: string
-  /** Behind TLS. */
+  /** Served over TLS. */
   secure: boolean
-  /** 32 bytes that only the site signs its forms with; the same in all replicas. */
+  /** 32-byte key that signs the site's forms; the same in all replicas. */
   formKey: Uint8Array
-  /** Through whom one can log in besides a password. */
+  /** Login providers besides a password. */
   oauthProviders: string[]
   /** ISO 4217, of every price. */
   currency: string
-  /** Payments are made with test money, which is worth nothing. */
+  /** Whether payments use test money. */
   testMoney: boolean
   version: string
   log: Log
 }
 
-/** One request, as the server has received it. */
+/** A request as received by the server. */
 export type Visitor = {
   /** What routes see: `@scope%2fname` is `@scope/name`. */
   path: string
@@ -43,8 +43,8 @@ export type OpenSite = (host: SiteHost) => Site | Promise<Site>
 type CallApp = (request: Request, bindings: Env['Bindings']) => Response | Promise<Response>
 
 /**
- * Whether a path is the site's: all those are whose first segment no route of the server has, apart from routes that
- * yield to the site. So `/v1/nothing` is answered as the API answers, and `/nothing` by the site.
+ * Whether the site handles a path: true if no route of the server has the same first segment, except for routes that
+ * yield to the site. So the API handles `/v1/nothing`, and the site `/nothing`.
  */
 export function sitePaths(app: Pick<Hono<Env>, 'routes'>): (path: string) => boolean {
   const yielding = app.routes.filter(({ handler }) => rulesOf(handler)?.yieldsToSite)
@@ -72,7 +72,7 @@ export function siteHost({ config, log }: Services): SiteHost {
 }
 
 /**
- * Answers the site's paths before authentication: the site's forms are not API calls, and the site learns who the
+ * Handles the site's paths before authentication: the site's forms are not API calls, and the site finds out who the
  * caller is by calling the API.
  */
 export function mountSite(site: Site, app: Hono<Env>): MiddlewareHandler<Env> {
@@ -102,8 +102,8 @@ function visitorOf(c: Context<Env>, callApp: CallApp): Visitor {
 }
 
 /**
- * Answers to the site of this process leave their JSON as the text that it was written as, and have no body: a body is
- * encoded, made a stream, gathered and decoded, which costs as much as reading the JSON does.
+ * Responses to the site of this process pass their JSON as a string instead of a body: encoding, streaming, collecting
+ * and decoding a body costs as much as parsing the JSON.
  */
 export function handOverJson(): MiddlewareHandler<Env> {
   return async (c, next) => {
@@ -114,14 +114,14 @@ export function handOverJson(): MiddlewareHandler<Env> {
         siteCall.handedOver.text = JSON.stringify(value)
         return respond(null, status, { 'content-type': 'application/json', ...headers })
       }
-      // Routes have the type of their responses; here any of them is accepted.
+      // Routes declare the type of their responses; here any type is accepted.
       c.json = handOver as unknown as typeof c.json
     }
     await next()
   }
 }
 
-/** `response` as if the text handed over with it were its body. */
+/** `response` with the passed string as its body. */
 function takeHandedOver(response: Response, { text }: HandedOver): Response {
   if (text === undefined || response.body !== null) return response
   return Object.defineProperties(response, {

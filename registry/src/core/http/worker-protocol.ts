@@ -6,9 +6,9 @@ import { requestInvalid } from './route.ts'
 type Validated = { target: string } & ({ success: true } | { success: false; error: z.core.$ZodError })
 
 /**
- * Hook of every route that a lease is requested from or presented to in a header. A worker of an older release puts its lease
- * into the address and says nothing of its protocol. It gets a code that it takes for a refusal, and neither for the failure of
- * a run nor for something that passes: its runs continue on workers of this release.
+ * Hook of every route that grants a lease or accepts one in a header. A worker of an older release sends its lease in
+ * the URL and no protocol version. It gets a code that it treats as a refusal, not as a failed run and not as
+ * temporary, so its runs continue on workers of this release.
  */
 export function refuseOldWorkers(result: Validated, c: Context): undefined {
   if (result.success) return undefined

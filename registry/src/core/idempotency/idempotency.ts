@@ -9,7 +9,7 @@ export type IdempotentRequest = {
   actorId: string
   /** The client's key, from the header Idempotency-Key. */
   key: string
-  /** `order.place`: a key belongs to one request of one kind. */
+  /** Kind of request, such as `order.place`. Each kind has its own keys. */
   action: string
   request: Record<string, unknown>
 }
@@ -56,7 +56,7 @@ export async function withIdempotencyKey<Body extends Record<string, unknown>>(
   return { status, answer, repeated: false }
 }
 
-/** `first`: what the key was first used for, as the end of the sentence. */
+/** `first`: the first use of the key, as the end of the sentence. */
 export function idempotencyKeyReused(first: string, data: Record<string, unknown>): AgentGymError {
   return new AgentGymError({
     code: 'idempotency_key_reused',

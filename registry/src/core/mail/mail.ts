@@ -22,15 +22,15 @@ export function openMail({ transport, from, folder, log }: MailConfig): Mail {
   if (/^smtps?:\/\/[^/]/.test(transport) && URL.canParse(transport)) return smtpMail(transport, from)
   throw new AgentGymError({
     code: 'config_invalid',
-    // Not the value: it may hold a password.
+    // Without the value, which may contain a password.
     message: 'The mail transport must be "file", "console" or an smtp:// or smtps:// URL.',
     data: { field: 'mail' },
   })
 }
 
 /**
- * Mail for trying things out: writes messages to the log, including links. This is the only place that writes a secret
- * on purpose, so it is opt-in.
+ * Mail for development: writes messages to the log, including links. The only place that logs secrets on purpose, so it
+ * is opt-in.
  */
 function consoleMail(log: Log): Mail {
   return {
@@ -55,7 +55,7 @@ function fileMail(folder: string, from: string): Mail {
   }
 }
 
-/** A message as mail programs open it (RFC 6532), and people: nothing encoded, no link broken over lines. */
+/** A message that mail programs and people can read (RFC 6532): not encoded, no link broken over lines. */
 function readable(from: string, { to, subject, text }: Message): string {
   const headers = [
     ['From', from],
@@ -87,7 +87,7 @@ function smtpMail(address: string, from: string): Mail {
     connectionTimeout: 10_000,
     greetingTimeout: 10_000,
     socketTimeout: 30_000,
-    // A text is a text: nothing in it is read from files or addresses.
+    // Plain text only: nothing in it is read from files or URLs.
     disableFileAccess: true,
     disableUrlAccess: true,
   })

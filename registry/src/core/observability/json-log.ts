@@ -4,14 +4,14 @@ export type LogLevel = 'info' | 'warn' | 'error'
 
 const order: LogLevel[] = ['info', 'warn', 'error']
 
-/** More than any stack of ours has. */
+/** Longer than any stack trace of ours. */
 const MAX_TEXT = 8_000
 const MAX_LINE = 32_000
 
 /**
- * One JSON object per line, whatever its content: untrusted texts are cut, and characters that could move a terminal's
- * cursor or reverse the text direction are escaped. Data must not contain secrets: nothing is redacted here. `inEvery`
- * is added to every line.
+ * One JSON object per line. Untrusted texts are truncated, and characters that could move a terminal's cursor or
+ * reverse the text direction are escaped. Data must not contain secrets: nothing is redacted. `inEvery` is added to
+ * every line.
  */
 export function jsonLog(
   write: (line: string) => void,

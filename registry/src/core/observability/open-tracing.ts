@@ -22,14 +22,14 @@ const CLOSE_MS = 5_000
 /** How often to report an unreachable collector. */
 const TELL_EVERY_MS = 60_000
 
-/** Traces of this process by OTLP over HTTP (protobuf). What else OTEL_… variables set, the library reads itself. */
+/** Sends traces of this process by OTLP over HTTP (protobuf). The library reads the other OTEL_… variables itself. */
 export function openTracing(settings: TracingSettings, log: Log): RequestTracer {
   const exporter = new OTLPTraceExporter({ url: settings.url, timeoutMillis: CLOSE_MS })
   const processor = new BatchSpanProcessor({ exporter: telling(exporter, log) })
   const provider = new TracerProvider({
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': 'agentgym-serve', 'service.version': version }))
-      // What the operator says about the service comes last.
+      // Attributes set by the operator take precedence.
       .merge(detectResources({ detectors: [envDetector] })),
     sampler: createSampler(settings.sampler),
     spanLimits: { attributeValueLengthLimit: 1_000 },
@@ -66,7 +66,7 @@ function formatTraceparent({ traceId, spanId, traceFlags }: SpanContext): string
   return `00-${traceId}-${spanId}-${traceFlags.toString(16).padStart(2, '0')}`
 }
 
-/** The exporter, with a log line if it fails: spans are lost then, requests are not. */
+/** The exporter, with a log line if it fails. Failures lose spans, never requests. */
 function telling(exporter: SpanExporter, log: Log): SpanExporter {
   let toldMs = Number.NEGATIVE_INFINITY
   return {
@@ -83,7 +83,7 @@ function telling(exporter: SpanExporter, log: Log): SpanExporter {
   }
 }
 
-/** The library has no reader of OTEL_TRACES_SAMPLER of its own. */
+/** The library does not read OTEL_TRACES_SAMPLER itself. */
 function createSampler({ name, ratio }: TracingSettings['sampler']): Sampler {
   const root = {
     always_on: () => new AlwaysOnSampler(),

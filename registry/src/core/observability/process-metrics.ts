@@ -7,9 +7,9 @@ import { version } from '../version.ts'
 /** Counters of one process, updated as things happen. Prometheus sums the processes, and detects restarts. */
 export type ProcessMetrics = {
   registry: Registry
-  /** `route` is the route's pattern, never a path: paths are as many as clients like. */
+  /** `route` is the route's pattern, never a path, because clients can send any number of paths. */
   request(request: { method: string; route: string; status: number }, seconds: number): void
-  /** Iterations that a run had not had before, each by the seconds it took. Call it once they are committed. */
+  /** Durations of new iterations in seconds. Call it once they are committed. */
   iterations(seconds: number[]): void
   /** A call of an agent: `answered`, `dropped`, or its error code. */
   hostedCall(outcome: string, seconds: number): void
@@ -63,11 +63,11 @@ export function createProcessMetrics(): ProcessMetrics {
   }
 }
 
-/** What one process counts, as data that can go to another one: a metric each, with its samples. */
+/** Metrics of one process as data that can be sent to another. */
 export type MetricsSnapshot = Awaited<ReturnType<Registry['getMetricsAsJSON']>>
 
 /**
- * The metrics of the processes that share a port, and how many of them answered just now: the other values are older.
+ * The metrics of the processes that share a port, and how many of them just responded. The others' values are older.
  */
 export type GroupSnapshot = { figures: MetricsSnapshot[]; answered: number }
 
@@ -102,11 +102,11 @@ export function groupRegistries({ figures, answered }: GroupSnapshot): Registry[
 /** In Prometheus's text format. */
 export async function exposition(registries: Registry[]): Promise<string> {
   const texts = await Promise.all(registries.map((registry) => registry.metrics()))
-  // The library spells NaN in a way that no reader accepts.
+  // The library's spelling of NaN is not accepted by any reader.
   return texts.join('').replaceAll(/ Nan$/gm, ' NaN')
 }
 
-/** What remains of a process that does not answer: its counters stay, its gauges are unknown. */
+/** The values of a process that does not respond: its counters remain, its gauges are unknown. */
 export function countsOf(figures: MetricsSnapshot): MetricsSnapshot {
   return figures.filter(({ type }) => ['counter', 'histogram'].includes(String(type)))
 }
@@ -150,7 +150,7 @@ function connectionMetrics(read: () => Connections): Registry {
     name: 'agentgym_build_info',
     help: 'Version of the server; always 1.',
     labelNames: ['version'],
-    // Processes are added up, but not this.
+    // Not summed over processes.
     aggregator: 'first',
     registers,
   })
@@ -167,7 +167,7 @@ function dependencyMetrics(dependencies: Dependencies): Registry {
     name: 'agentgym_dependency_up',
     help: 'Whether this process can use a dependency (`database`, `storage`), by a probe every 5 s: 1 or 0.',
     labelNames,
-    // Of several processes one without a connection is enough to be seen.
+    // The minimum, so that one process without a connection shows.
     aggregator: 'min',
     registers,
     collect() {
@@ -198,18 +198,15 @@ function nodeMetrics(): Registry {
   return ofNode
 }
 
-/**
- * Processes of one machine that serve one port together, as one of them sees it. Provided by the process that starts
- * them.
- */
+/** A group of processes that share one port, as seen by one of them. Provided by the supervisor. */
 export type ProcessGroup = {
-  /** Which one this is, from 1 on: lines of the log say so. */
+  /** Number of this process from 1, shown in its log lines. */
   process: number
   /**
-   * The port that others of the group already serve. This process accepts connections there only once it can answer:
-   * none waits for its start, or is lost if it fails. Null for the first one, which may choose a free port.
+   * The port that others of the group already serve. This process accepts connections there only once it is ready, so
+   * none waits for its start or is lost if it fails. Null for the first process, which may choose a free port.
    */
   servedPort: number | null
-  /** What all processes of the group count, this one among them. */
+  /** Metrics of all processes of the group. */
   figures(): Promise<GroupSnapshot>
 }

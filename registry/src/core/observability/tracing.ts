@@ -1,7 +1,8 @@
 import { z } from 'zod'
 
 /**
- * Creates a span for every request. Declares only what the server needs: the library is loaded only if tracing is on.
+ * Creates a span for every request. Declares only what the server needs, so that the library is loaded only if tracing
+ * is on.
  */
 export type RequestTracer = {
   start(request: TracedRequest): RequestSpan
@@ -61,7 +62,7 @@ export const tracingVariables = {
 }
 
 export type TracingSettings = {
-  /** Where spans go: the whole address. */
+  /** Full URL of the collector. */
   url: string
   sampler: { name: (typeof samplers)[number]; ratio: number }
 }

@@ -4,28 +4,29 @@ import type { Queries } from '../database/database.ts'
 import type { Schema } from '../database/schema.ts'
 
 /*
- * Whose job comes next. Within a kind, accounts share the workers by start-time fair queuing (Goyal, Vin and Cheng, 1996):
- * an account's next job has a start tag, which grows by the job's cost with every lease, and the lowest tag is leased first.
- * An account that begins to submit starts at the tag of the job that was leased last, so it neither waits for what others
- * have queued before nor saves up turns while it is idle. Accounts with running jobs come a little later.
+ * Which account's job is leased next. Within a kind, accounts share the workers by start-time fair queuing (Goyal, Vin
+ * and Cheng, 1996): an account's next job has a start tag, which grows by the job's cost with every lease, and the
+ * lowest tag is leased first. An account that begins to submit starts at the tag of the job that was leased last, so it
+ * neither waits for everything that others queued before nor accumulates turns while idle. Accounts with running jobs
+ * come slightly later.
  */
 
-/** Account of jobs that belong to no user, such as those recovered without one. */
+/** Account of jobs without a user, such as recovered ones. */
 export const installationAccount = '00000000-0000-0000-0000-000000000000'
 
-/** Running jobs of an account that delay its next one; more than these make no difference, so every delay is bounded. */
+/** Maximum number of running jobs that delay an account's next one, so that the delay is bounded. */
 export const countedRunning = 4
-/** Episodes of an evaluation that cost as much as one check or training. */
+/** Number of episodes that costs as much as one check or training job. */
 const episodesPerTurn = 200
-/** Leases of other kinds that a waiting kind lets pass, at most. */
+/** Maximum number of leases of other kinds while jobs of a kind wait. */
 export const mostPassed = 8
 
-/** Turns that a job of so many episodes uses up; 1 for kinds without episodes. */
+/** Cost of a job with that many episodes, in turns; 1 for kinds without episodes. */
 export function costOf(episodes: number): number {
   return Math.max(1, episodes / episodesPerTurn)
 }
 
-/** The tag of the job of that kind that was leased last: where accounts without waiting jobs start. */
+/** The start tag of the last leased job of that kind, where accounts without waiting jobs start. */
 export function presentTurn(kind: JobKind): RawBuilder<number> {
   return sql<number>`coalesce((select max(started) from queue_turns where kind = ${kind}), 0)`
 }
@@ -38,7 +39,7 @@ type Choice = {
   weights: Readonly<Record<string, number>>
 }
 
-/** A job that is to be leased next: its account, its start tag, and the account's tag after it. */
+/** The next job to lease: its account, its start tag, and the account's tag afterwards. */
 export type Turn = { id: string; account: string; start: number; after: number }
 
 /**
@@ -72,12 +73,12 @@ export async function takeTurn(query: Transaction<Schema>, choice: Choice): Prom
   return rows[0]
 }
 
-/** How far jobs ahead are counted. */
+/** Limit for counting jobs ahead. */
 const countedAhead = 1_000
 
 /**
- * About how many jobs of that kind come before the account's job `id`, submitted at `moment`, if nobody submits more: the
- * account's earlier ones, and as many of each other account, counted up to 1,000.
+ * Approximate number of jobs of that kind before the account's job `id`, submitted at `moment`, if no more are
+ * submitted: the account's earlier ones, and as many of each other account, up to 1,000.
  */
 export function jobsAhead(
   kind: JobKind,
@@ -99,12 +100,12 @@ export function jobsAhead(
         limit ${most}) others))::int from own)`
 }
 
-/** A job whose worker has gone silent arrives again now: it has had a turn. */
+/** A job whose worker stopped responding counts as arriving now: it has had its turn. */
 function arrivedAt(kind: JobKind): RawBuilder<number> {
   return sql<number>`case jobs.state when 'leased' then ${presentTurn(kind)} else jobs.arrived end`
 }
 
-/** The accounts with eligible jobs, found one by one in the index, however many jobs each has. */
+/** The accounts with eligible jobs, by a skip scan of the index. */
 function waitingAccounts(kind: JobKind, eligible: RawBuilder<boolean>): RawBuilder<unknown> {
   return sql`waiting (account_id) as (
     (select account_id from jobs where kind = ${kind} and ${eligible} order by account_id limit 1)
@@ -125,8 +126,8 @@ function weightOf(weights: Choice['weights']): RawBuilder<number> {
 }
 
 /**
- * The order in which to look for a job of these waiting kinds: short ones first, but a kind that has let enough others
- * pass before all that come before it. `kinds` in the order of the contract, the shortest first.
+ * The order in which to try these waiting kinds: shortest first, except that a kind which has been passed over often
+ * enough goes first. `kinds` are in the contract's order, shortest first.
  */
 export async function orderKinds(query: Queries, kinds: readonly JobKind[]): Promise<JobKind[]> {
   const { rows } = await sql<{ kind: JobKind }>`
@@ -137,7 +138,10 @@ export async function orderKinds(query: Queries, kinds: readonly JobKind[]): Pro
   return [...kinds.filter((kind) => late.has(kind)).reverse(), ...kinds.filter((kind) => !late.has(kind))]
 }
 
-/** Notes that a job of `leased` was leased while jobs of the kinds `passed`, which the worker takes as well, waited. */
+/**
+ * Records that a job of kind `leased` was leased while jobs of the kinds `passed`, which the worker also accepts, were
+ * waiting.
+ */
 export async function notePassed(
   query: Transaction<Schema>,
   leased: JobKind,
@@ -151,7 +155,7 @@ export async function notePassed(
   )
 }
 
-/** Deletes the tags of accounts that have no jobs and would start no earlier without them. */
+/** Deletes the tags of accounts without jobs that no longer affect their order. */
 export async function forgetTurns(query: Queries): Promise<void> {
   await sql`
     delete from queue_turns turns

@@ -3,7 +3,10 @@ import type { Transaction } from 'kysely'
 import type { Schema } from '../database/schema.ts'
 import type { WorkerPlace } from './worker-place.ts'
 
-/** One worker's turn at a job. Job and subject (version, evaluation, run) share their id, so a subject has one job at most. */
+/**
+ * One attempt of a worker at a job. A job has the ID of its subject (version, evaluation, run), so a subject has at
+ * most one job.
+ */
 export type Attempt = {
   kind: JobKind
   id: string
@@ -13,32 +16,34 @@ export type Attempt = {
   workerId: string | null
 }
 
-/** An attempt just begun, and the lease that its worker will present. */
+/** A new attempt and its worker's lease. */
 export type LeasedAttempt = Attempt & { lease: string }
 
 type BodyOf<Job> = Job extends LeasedJob ? Omit<Job, 'id' | 'lease' | 'expires_at'> : never
-/** What a worker is given of a job beside its lease. */
+/** A job as sent to a worker, without its lease. */
 export type JobBody = BodyOf<LeasedJob>
 
 /**
- * What a module does about its kind of jobs. Every `query` is a transaction that has locked the job's row already; locks are
- * taken in the order job, run, package.
+ * A module's handler for its kind of jobs. Every `query` is a transaction that has already locked the job's row. Locks
+ * are taken in the order job, run, package.
  */
 export type JobHandler = {
   kind: JobKind
-  /** The job for the worker that has just leased it; undefined if nothing is left to do: the job is then completed. */
+  /**
+   * The job for the worker that just leased it; undefined if nothing is left to do, in which case the job is completed.
+   */
   describe(
     query: Transaction<Schema>,
     attempt: LeasedAttempt,
     worker: WorkerDescription | undefined,
   ): Promise<JobBody | undefined>
-  /** Whether this worker may have such jobs at all. Absent: every worker may. */
+  /** Whether this worker may run such jobs. Default: every worker. */
   admits?(worker: WorkerPlace): Promise<boolean>
-  /** All attempts have failed: called once, in the transaction that ends the job. */
+  /** Called once if all attempts have failed, in the transaction that ends the job. */
   exhausted(query: Transaction<Schema>, id: string): Promise<void>
-  /** What `describe`, `released` or `exhausted` has changed is committed. */
+  /** Called after the changes of `describe`, `released` or `exhausted` are committed. */
   changed?(id: string): void
-  /** The worker releases the job, which waits again; the attempt does not count. */
+  /** Called when a worker releases the job, which waits again; the attempt does not count. */
   released?(query: Transaction<Schema>, attempt: Attempt, release: Release): Promise<void>
   /** Whether the worker should end it, and why. */
   heartbeat?(query: Transaction<Schema>, attempt: Attempt): Promise<Pick<Heartbeat, 'stop'>>
@@ -48,6 +53,6 @@ export type Release = {
   reason: string
   /** Training time of the attempt in milliseconds, if the worker reports it. */
   meteredMs: number | undefined
-  /** Since the lease was given. */
+  /** Milliseconds since the lease was granted. */
   leasedMs: number
 }

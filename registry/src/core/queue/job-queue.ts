@@ -16,15 +16,15 @@ import {
 import type { Attempt, LeasedAttempt } from './job-handler.ts'
 import { leasable, leaseLost, leaseOf, readLease, setLeased, setReleased } from './leases.ts'
 
-/** How long a worker may be silent. */
+/** How long a worker may go without a heartbeat. */
 export const leaseSeconds = 60
-/** Attempts of a job that never produces a result; training has its own count, by the progress in between. */
+/** Maximum attempts of a job without a result. Training has its own limit, which depends on progress. */
 export const maxAttempts = 3
 
-/** Nothing is less urgent. */
+/** The lowest priority. */
 const lowestPriority = -1_000
 
-/** How long one attempt may take in all, heartbeats or not, in seconds; and how many there are. */
+/** Maximum duration of an attempt in seconds, regardless of heartbeats, and the maximum number of attempts. */
 const limits: Record<JobKind, { seconds: number; attempts: number }> = {
   check: { seconds: 1_800, attempts: maxAttempts },
   evaluate: { seconds: 7_200, attempts: maxAttempts },
@@ -36,35 +36,35 @@ const limitOf = (limit: 'seconds' | 'attempts'): RawBuilder<number> =>
     sql` `,
   )} end`
 
-/** Jobs whose row has this state are waiting for a worker, or leased to one. */
+/** States of jobs that wait for a worker or are leased to one. */
 export type OpenJobState = 'waiting' | 'active'
 
 type NextOptions = { marks?: readonly string[]; idle?: boolean; passed?: readonly JobKind[] }
 
 export type JobOptions = {
-  /** ID of the account that submitted it: accounts share the workers. Default: the installation itself. */
+  /** ID of the submitting account, for fair sharing. Default: the installation itself. */
   account?: string
-  /** ID of the account that the work is for: an organization's counts toward its limits, too. Default: `account`. */
+  /** ID of the owning account. An organization's jobs count toward its limits as well. Default: `account`. */
   owner?: string
-  /** Within the account's jobs, the higher one first. */
+  /** Higher priorities first, among the account's jobs. */
   priority?: number
-  /** Number of its first lease: for a subject that had a job before, higher than any lease of that one. */
+  /** Number of its first lease. If the subject had a job before, higher than any of its leases. */
   attempt?: number
-  /** Of an evaluation, in all. */
+  /** Total episodes of an evaluation. */
   episodes?: number
 }
 
 /**
- * The queue of jobs: a table of leases, so that a job exists exactly if its subject does (`enqueue` takes the
- * transaction that writes the subject). Every lease of a job has a higher number than the one before it, and every
- * write by a worker begins with `hold`, which locks the job's row and compares that number.
+ * The job queue: a table of leases, so that a job exists exactly if its subject does (`enqueue` takes the transaction
+ * that writes the subject). Every lease of a job has a higher number than the one before it, and every write by a
+ * worker begins with `hold`, which locks the job's row and compares that number.
  */
 export class JobQueue {
   readonly #database: Database
   readonly #secret: Uint8Array
   readonly #weights: Readonly<Record<string, number>>
 
-  /** `secret` is the installation's: it authenticates leases. `weights`: shares of accounts by username, 1 for others. */
+  /** `secret`: the installation's, authenticates leases. `weights`: shares of accounts by username. Default: 1. */
   constructor(database: Database, secret: Uint8Array, weights: Readonly<Record<string, number>> = {}) {
     this.#database = database
     this.#secret = secret
@@ -89,7 +89,7 @@ export class JobQueue {
     assert(rows.length === 1, `${kind} ${id} has a job already`)
   }
 
-  /** Which of these kinds have a job that can be leased, in the order given. */
+  /** Those of these kinds that have a job to lease, in the given order. */
   async waiting(kinds: JobKind[]): Promise<JobKind[]> {
     const { rows } = await sql<{ kind: JobKind }>`
       select wanted.kind from unnest(${sql.val(kinds)}::text[]) with ordinality as wanted (kind, position)
@@ -98,15 +98,14 @@ export class JobQueue {
     return rows.map(({ kind }) => kind)
   }
 
-  /** The order in which to look for a job of these kinds, of which each has one that waits. */
+  /** The order in which to try these kinds, each of which has a waiting job. */
   ordered(waiting: readonly JobKind[]): Promise<JobKind[]> {
     return orderKinds(this.#database.query, waiting)
   }
 
   /**
-   * Leases the next job of a kind, of the account whose turn it is; its module is notified by `JobHandler.describe`.
-   * Jobs that bar one of the worker's `marks` are left to others. Jobs of a priority below 0 are left for idle time, except
-   * with `idle`. `passed`: other kinds that the worker takes and that have a job that waits.
+   * Leases the next job of a kind, from the account whose turn it is. Skips jobs that bar one of the worker's `marks`,
+   * and jobs with a priority below 0 unless `idle`. `passed`: other kinds with waiting jobs that the worker accepts.
    */
   async next(
     kind: JobKind,
@@ -132,28 +131,28 @@ export class JobQueue {
   }
 
   /**
-   * Begins every write about a job: locks its row until the transaction ends and extends the lease. Resolves to the age
-   * of the lease in milliseconds. Throws `lease_lost` if another attempt has the job, or none.
+   * The first step of every write about a job: locks its row until the transaction ends and extends the lease. Resolves
+   * to the age of the lease in milliseconds. Throws `lease_lost` if another attempt has the job, or none.
    */
   async hold(query: Transaction<Schema>, attempt: Attempt): Promise<{ leasedMs: number }> {
     return requireHeld(await this.tryHold(query, attempt))
   }
 
-  /** As `hold`, but undefined where that would throw. */
+  /** Like `hold`, but returns undefined instead of throwing. */
   tryHold(query: Transaction<Schema>, attempt: Attempt): Promise<{ leasedMs: number } | undefined> {
     const longest = sql`least(now() + ${leaseSeconds} * interval '1 second',
       leased_at + ${limits[attempt.kind].seconds} * interval '1 second')`
     return this.#write(query, attempt, sql`leased_until = ${longest}`)
   }
 
-  /** Ends a job in the transaction of its result. Throws `lease_lost` as `hold` does. */
+  /** Ends a job in the transaction of its result. Throws `lease_lost` like `hold`. */
   async complete(query: Transaction<Schema>, attempt: Attempt): Promise<void> {
     requireHeld(await this.#write(query, attempt, over))
   }
 
   /**
-   * Sets a job that was just completed as waiting again, in the same transaction, for another worker: none of those with
-   * a mark in `barred`. It keeps its place in the queue, and its attempts count from 0.
+   * Requeues a job that was just completed, in the same transaction, for a worker without a mark in `barred`. It keeps
+   * its place in the queue, and its attempts restart from 0.
    */
   async repeat(query: Transaction<Schema>, kind: JobKind, id: string, barred: readonly string[]): Promise<void> {
     const { rows } = await sql`
@@ -163,17 +162,17 @@ export class JobQueue {
     assert(rows.length === 1, `${kind} ${id} is not over`)
   }
 
-  /** Somebody waits for a job that was left for idle time. */
+  /** Raises a job that was left for idle time, because a user now waits for it. */
   async raise(query: Transaction<Schema>, kind: JobKind, id: string): Promise<void> {
     await sql`update jobs set priority = 0 where kind = ${kind} and id = ${id} and priority < 0`.execute(query)
   }
 
-  /** Releases a job: it waits again at once, and the attempt does not count. Throws `lease_lost` as `hold` does. */
+  /** Releases a job: it waits again immediately, and the attempt does not count. Throws `lease_lost` like `hold`. */
   async release(query: Transaction<Schema>, attempt: Attempt): Promise<{ leasedMs: number }> {
     return requireHeld(await this.#write(query, attempt, sql`${setReleased}, arrived = ${presentTurn(attempt.kind)}`))
   }
 
-  /** Writes to the row of an attempt that has its job; undefined if it does not. */
+  /** Updates the row if the attempt still has the job; otherwise undefined. */
   async #write(
     query: Transaction<Schema>,
     { kind, id, attempt }: Attempt,
@@ -194,12 +193,12 @@ export class JobQueue {
     return state === 'leased' ? 'active' : 'over'
   }
 
-  /** Ends a job, leased or not: a worker that has it finds its lease lost. */
+  /** Ends a job, leased or not. Its worker, if any, loses the lease. */
   async end(query: Transaction<Schema>, kind: JobKind, id: string): Promise<void> {
     await sql`update jobs set ${over} where kind = ${kind} and id = ${id} and state <> 'over'`.execute(query)
   }
 
-  /** The attempt that a lease is for. Throws `lease_lost` for one that was never given, or for another kind of job. */
+  /** The attempt of a lease. Throws `lease_lost` for a forged lease, or for another kind of job. */
   attemptOf(kind: JobKind, id: string, lease: string): Attempt {
     const attempt = this.anyAttemptOf(id, lease)
     if (attempt.kind !== kind) throw leaseLost()
@@ -219,7 +218,7 @@ export class JobQueue {
     if (rows.length === 0) throw leaseLost()
   }
 
-  /** Jobs that wait and jobs that are leased, and how many each worker (by id) has. */
+  /** Number of waiting and leased jobs, and of jobs per worker ID. */
   async counts(): Promise<{ kind: JobKind; state: OpenJobState; worker: string | null; jobs: number }[]> {
     const { rows } = await sql<{ kind: JobKind; state: OpenJobState; worker: string | null; jobs: number }>`
       select kind, case state when 'leased' then 'active' else 'waiting' end as state,
@@ -230,8 +229,7 @@ export class JobQueue {
 
   /**
    * Creates a missing job for an unfinished subject, for example after a database restore. Resolves to whether it was
-   * missing. Unless the module knows which leases were given, their numbers begin beyond any that the lost job can have
-   * had.
+   * missing. Unless the module knows earlier lease numbers, new ones start above any that the lost job can have had.
    */
   async recover(
     kind: JobKind,
@@ -248,7 +246,9 @@ export class JobQueue {
     })
   }
 
-  /** Takes jobs from workers that have gone silent or have taken too long: they wait again, or are exhausted. */
+  /**
+   * Revokes the leases of workers that stopped responding or took too long: their jobs wait again, or are exhausted.
+   */
   async expireLeases(): Promise<void> {
     await sql`
       update jobs set leased_until = null,
@@ -260,7 +260,7 @@ export class JobQueue {
     )
   }
 
-  /** Subjects of which all attempts have failed, the oldest first. */
+  /** Subjects whose attempts have all failed, oldest first. */
   async exhausted(kind: JobKind): Promise<string[]> {
     const { rows } = await sql<{ id: string }>`
       select id from jobs where kind = ${kind} and state = 'exhausted' order by created_at`.execute(
@@ -269,14 +269,14 @@ export class JobQueue {
     return rows.map(({ id }) => id)
   }
 
-  /** Ends an exhausted job in the transaction of its consequences; false if that has been done already. */
+  /** Ends an exhausted job in the transaction of its consequences; false if it was already ended. */
   async settle(query: Transaction<Schema>, kind: JobKind, id: string): Promise<boolean> {
     const { rows } = await sql`
       update jobs set ${over} where kind = ${kind} and id = ${id} and state = 'exhausted' returning id`.execute(query)
     return rows.length === 1
   }
 
-  /** Deletes the rows of jobs that ended a week ago, and the tags of accounts that these no longer distinguish. */
+  /** Deletes jobs that ended a week ago, and tags of accounts that no longer matter. */
   async forgetEnded(): Promise<void> {
     await sql`delete from jobs where ended_at < now() - interval '7 days'`.execute(this.#database.query)
     await forgetTurns(this.#database.query)

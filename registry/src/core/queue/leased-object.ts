@@ -19,7 +19,7 @@ export async function openLeased(
   return openFound(objects, await findKey())
 }
 
-/** The same for a lease whose check is part of finding the key. Throws `lease_lost` if there is none. */
+/** The same, where finding the key includes checking the lease. Throws `lease_lost` if there is none. */
 export async function openFound(objects: ObjectStore, key: string | undefined): Promise<OpenedObject> {
   if (key === undefined) throw leaseLost()
   const object = await objects.stream(key)

@@ -4,11 +4,11 @@ import { type RawBuilder, sql } from 'kysely'
 import type { Attempt } from './job-handler.ts'
 
 /*
- * What jobs and hosted calls have in common: rows with a `state` of `waiting` or `leased`, `leased_until`, and `attempts`,
- * the leases that count. Workers take them with `for update skip locked`.
+ * Shared by jobs and hosted calls: rows with a `state` of `waiting` or `leased`, `leased_until`, and `attempts`, the
+ * number of counted leases. Workers select them with `for update skip locked`.
  */
 
-/** Rows that a worker may take: they wait, or their lease has run out, and fewer than `attempts` leases have counted. */
+/** Rows that can be leased: waiting, or with an expired lease, and with fewer than `attempts` counted leases. */
 export function leasable(attempts: number | RawBuilder<number>): RawBuilder<boolean> {
   return sql`((state = 'waiting' or (state = 'leased' and leased_until < now())) and attempts < ${attempts})`
 }
@@ -22,8 +22,8 @@ export function setLeased(ms: number): RawBuilder<unknown> {
 export const setReleased = sql`state = 'waiting', attempts = attempts - 1, leased_until = null`
 
 /**
- * The lease of an attempt: its description, and a MAC over that under the installation's secret. Nothing is stored, and
- * leases cannot be forged. Whether the attempt still has its job only the queue knows.
+ * The lease of an attempt: its description with a MAC under the installation's secret. Leases are not stored and cannot
+ * be forged. Only the queue knows whether the attempt still has its job.
  */
 export function leaseOf(secret: Uint8Array, attempt: Attempt): string {
   const { kind, id, attempt: count, workerId } = attempt
@@ -32,7 +32,7 @@ export function leaseOf(secret: Uint8Array, attempt: Attempt): string {
   return `${description}.${mac}`
 }
 
-/** The attempt that a lease is for. Throws `lease_lost` for one that was never given. */
+/** The attempt of a lease. Throws `lease_lost` for a forged lease. */
 export function readLease(secret: Uint8Array, id: string, lease: string): Attempt {
   const match = /^([a-z]+)\.(\d{1,9})\.([0-9a-f-]{36})?\.[\w-]+$/.exec(lease)
   const kind = jobKindSchema.safeParse(match?.[1])

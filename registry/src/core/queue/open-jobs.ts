@@ -3,7 +3,7 @@ import { sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import type { Database, Queries } from '../database/database.ts'
 
-/** How users share the workers, and what each may have waiting or running at once. */
+/** How users share the workers, and the limits of their open jobs. */
 export type QueueConfig = {
   openChecks: number
   openEvaluations: number
@@ -15,7 +15,7 @@ export type QueueConfig = {
 
 type Limits = { queue: QueueConfig; training: { openRuns: number } }
 
-/** Counts are valid for this long, plus what this process has added since. */
+/** How long cached counts are used, with the jobs that this process has added since. */
 const freshMs = 1_000
 
 type Open = { jobs: number; episodes: number }
@@ -25,9 +25,9 @@ type Submitter = { accountId: string; ownerId?: string }
 type Counted = { by: 'account_id' | 'owner_id'; id: string }
 
 /**
- * How many jobs accounts have waiting and running. Counting them at every submission would make each one slower than the
- * one before, so a count is cached for a second: replicas that accept submissions of one account at the same time may
- * admit a few more.
+ * How many jobs accounts have waiting and running. Counting them at every submission would make each one slower than
+ * the one before, so counts are cached for a second. Concurrent submissions of one account to several replicas may
+ * exceed the limit slightly.
  */
 export class OpenJobs {
   readonly #query: Queries
@@ -40,13 +40,13 @@ export class OpenJobs {
   }
 
   /**
-   * Throws `rate_limited` if another job, with so many episodes, would take its submitter, or the organization that it is
-   * for, over the limit of the kind.
+   * Throws `rate_limited` if another job with that many episodes would exceed the limit of its submitter or of its
+   * organization.
    */
   async requireRoom(kind: JobKind, { accountId, ownerId = accountId }: Submitter, episodes = 0): Promise<void> {
     const own = await this.#roomOf(kind, { by: 'account_id', id: accountId }, episodes)
     const owners = ownerId === accountId ? [] : [await this.#roomOf(kind, { by: 'owner_id', id: ownerId }, episodes)]
-    // Counted once neither is over its limit.
+    // Counted only if both are within their limits.
     for (const open of [own, ...owners]) {
       open.jobs++
       open.episodes += episodes

@@ -1,8 +1,8 @@
-/** Where a worker runs, and for whom: what tells workers apart, whatever they call themselves. */
+/** Identity of a worker that does not depend on its name: owner and machine. */
 export type WorkerPlace = {
   /** ID of its token's account. */
   owner: string
-  /** Identifies the machine; null if the worker does not say. */
+  /** Identifies the machine; null if the worker does not report it. */
   machine: string | null
 }
 
@@ -10,15 +10,16 @@ export type WorkerPlace = {
 export const installationOwner = '00000000-0000-0000-0000-000000000000'
 
 /*
- * Two workers are independent if they belong to different owners, or run on different known machines. Those of an owner
- * that do not state their machine may all be on one. Marks let the queue lease a job to an independent worker.
+ * Two workers are independent if they belong to different owners, or run on different known machines. Workers of an
+ * owner that do not report their machine may all run on the same one. With marks, the queue leases a job to an
+ * independent worker.
  */
 
 export function areIndependent(a: WorkerPlace, b: WorkerPlace): boolean {
   return a.owner !== b.owner || (a.machine !== null && b.machine !== null && a.machine !== b.machine)
 }
 
-/** What a worker is known by to the jobs that bar it. */
+/** The marks of a worker that jobs can bar. */
 export function marksOf({ owner, machine }: WorkerPlace): string[] {
   return machine === null ? [`${owner}/`] : [`${owner}/known`, `${owner}/${machine}`]
 }

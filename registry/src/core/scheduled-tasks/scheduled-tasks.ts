@@ -5,9 +5,9 @@ import { outageIn } from '../dependencies/outage.ts'
 import { describe } from '../http/answer-error.ts'
 import type { Log, Services } from '../services.ts'
 
-/** Background work that one replica does at a time, however many run. Must tolerate being interrupted and repeated. */
+/** Background work that runs on one replica at a time. Must tolerate interruption and repetition. */
 export type ScheduledTask = {
-  /** Stable: replicas of different versions agree by it. */
+  /** Stable across versions: replicas coordinate by it. */
   name: string
   everyMs: number
   /** Long tasks must stop soon after the signal aborts: the server waits for them. */
@@ -15,9 +15,9 @@ export type ScheduledTask = {
 }
 
 /**
- * Runs each task when it is due, until the signal aborts; resolves when no task is running. The database decides when
- * and where: the replica that updates the task's row runs it. So two replicas never run a task at once, more replicas
- * do not run it more often, and a replica that died blocks nothing.
+ * Runs each task when it is due until the signal aborts; resolves when no task is running. The replica that updates the
+ * task's row runs it. So two replicas never run a task at once, more replicas do not run it more often, and a dead
+ * replica blocks nothing.
  */
 export function startScheduledTasks(
   { database, log }: Services,
@@ -43,7 +43,7 @@ async function repeat(
   }
 }
 
-/** Is the task due, and ours? */
+/** Claims the task if it is due. */
 async function claim({ query }: Database, { name, everyMs }: ScheduledTask): Promise<boolean> {
   const nextAt = sql<Date>`now() + ${everyMs / 1000} * interval '1 second'`
   const claimed = await query
@@ -57,12 +57,12 @@ async function claim({ query }: Database, { name, everyMs }: ScheduledTask): Pro
   return claimed !== undefined
 }
 
-/** Some time, a little more or less each time so that replicas do not march in step; none once the signal has aborted. */
+/** Waits with jitter, so that replicas do not synchronize; returns immediately once the signal has aborted. */
 async function pause(aboutMs: number, signal: AbortSignal): Promise<void> {
   await delay(aboutMs * (0.9 + Math.random() * 0.2), undefined, { signal }).catch(() => {})
 }
 
-/** An outage is no bug, and in the log already with its cause: one line without a stack. */
+/** Outages are not bugs and are logged elsewhere with their cause: one line without a stack. */
 function logFailure(log: Log, message: string, error: unknown, data: Record<string, unknown> = {}): void {
   const outage = outageIn(error)
   if (outage === undefined) log.error(message, { ...data, error: describe(error) })

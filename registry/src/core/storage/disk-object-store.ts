@@ -22,7 +22,7 @@ export async function openDiskObjectStore(folder: string): Promise<ObjectStore> 
       const key = keyOf(bytes)
       const path = pathOf(key)
       if (!(await refresh(path, bytes))) await write(bytes, join(writing, randomUUID()), path)
-      // Also if the file already existed: its writer may have stopped before this step.
+      // Also if the file already existed, because its writer may have stopped before this step.
       await syncFolder(dirname(path))
       return key
     },
@@ -46,7 +46,7 @@ export async function openDiskObjectStore(folder: string): Promise<ObjectStore> 
   }
 }
 
-/** Whether the object exists. If so, it counts as written now, so that the orphan sweeper keeps it. */
+/** Whether the object exists. Updates its modification time, so that the orphan sweeper keeps it. */
 async function refresh(path: string, bytes: Uint8Array): Promise<boolean> {
   const found = await unlessMissing(readFile(path))
   // A damaged one is rewritten.

@@ -9,8 +9,8 @@ import { namingOutages } from './storage-outage.ts'
 export type ObjectStoreAddress = S3Address | { folder: string }
 
 /**
- * Opens a bucket or a folder; `onOutage` receives every outage of an operation. A bucket that is down is opened all the
- * same. Throws `storage_unavailable` if it refuses us: there is no such bucket, or no right to it.
+ * Opens a bucket or a folder; `onOutage` receives every outage of an operation. A bucket that is down is opened anyway.
+ * Throws `storage_unavailable` if the bucket does not exist or denies access.
  */
 export async function openObjectStore(
   address: ObjectStoreAddress,

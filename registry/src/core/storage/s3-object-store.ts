@@ -29,15 +29,15 @@ export type S3Address = {
   pageSize?: number
 }
 
-/** Milliseconds until a request without an answer is given up, and all attempts at it; an upload gets more by its size. */
+/** Timeout of one attempt and of all attempts, in milliseconds; uploads get more time by size. */
 const limits = { attemptMs: 8_000, allMs: 20_000, probeMs: 4_000 }
-/** The slowest upload that is waited for. */
+/** Minimum upload rate. */
 const uploadBytesPerMs = 1_000
 
 /**
  * Objects in a bucket. S3 writes an object completely or not at all and is consistent afterwards. A key is only ever
- * rewritten with the same bytes, so no write has to be conditional. A bucket that does not answer is opened all the same:
- * each operation fails until it does. Throws `storage_unavailable` if it answers that it cannot be used.
+ * rewritten with the same bytes, so no write has to be conditional. A bucket that does not respond is opened anyway;
+ * operations fail until it does. Throws `storage_unavailable` if it denies access.
  */
 export async function openS3ObjectStore(address: S3Address): Promise<ObjectStore> {
   const client = createClient(address)
@@ -93,8 +93,8 @@ export async function openS3ObjectStore(address: S3Address): Promise<ObjectStore
 type SendOptions = { abortSignal: AbortSignal; requestTimeout: number }
 
 /**
- * Gives up after `allMs` without an answer, and tries again what has none after `attemptMs`. Once the answer begins, its
- * body may take longer.
+ * Fails after `allMs` without a response and retries after `attemptMs`. Once the response starts, its body may take
+ * longer.
  */
 async function inTime<Result>(
   allMs: number,
@@ -118,8 +118,8 @@ function createClient({ region = 'us-east-1', endpoint, pathStyle = false, crede
     forcePathStyle: pathStyle,
     credentials,
     maxAttempts: 4,
-    // Without `throwOnRequestTimeout` a request that is never answered is only logged. The time of a silent socket is
-    // that of a download that has frozen, or whose reader has.
+    // Without `throwOnRequestTimeout` a request that is never answered is only logged. The socket timeout applies to
+    // downloads that stall, or whose reader does.
     requestHandler: { connectionTimeout: 5_000, throwOnRequestTimeout: true, socketTimeout: 120_000 },
     // By default the SDK adds its own checksum to uploads and downloads, which other servers reject; we send ours.
     requestChecksumCalculation: 'WHEN_REQUIRED',
@@ -127,7 +127,7 @@ function createClient({ region = 'us-east-1', endpoint, pathStyle = false, crede
   })
 }
 
-/** The server answers, and not that it is in trouble: a wrong name, region or key. Waiting does not help. */
+/** The server responds with a permanent error: a wrong name, region or key. Waiting does not help. */
 function isRefusal(error: unknown): boolean {
   const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined
   return status !== undefined && status < 500 && status !== 408 && status !== 429
@@ -166,7 +166,7 @@ async function unlessMissing<Result>(result: Promise<Result>): Promise<Result | 
     return await result
   } catch (error) {
     const isMissing = error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404
-    // A missing bucket is no missing object.
+    // A missing bucket is not a missing object.
     if (isMissing && error.name !== 'NoSuchBucket') return undefined
     throw error
   }

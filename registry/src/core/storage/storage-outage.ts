@@ -3,19 +3,19 @@ import type { ObjectStore } from './object-store.ts'
 
 type Answered = Error & { $metadata?: { httpStatusCode?: number } }
 
-/** Errors of the SDK that have no status, or one that says too little. */
+/** SDK errors without a useful status. */
 const outageNames = new Set([
   ...['TimeoutError', 'AbortError', 'NetworkingError', 'CredentialsProviderError', 'NoSuchBucket', 'SlowDown'],
   ...['ExpiredToken', 'ExpiredTokenException', 'RequestTimeout', 'RequestTimeTooSkewed'],
 ])
-/** A disk that is full, broken, gone or read-only; a process that has no file handle left. */
+/** The disk is full, broken, missing or read-only, or the process has no file handles left. */
 const diskCodes = new Set([
   ...['ENOSPC', 'EDQUOT', 'EROFS', 'EIO', 'ESTALE', 'ENXIO', 'ENODEV', 'EACCES', 'EPERM', 'EMFILE', 'ENFILE'],
 ])
 
 /**
- * Whether a failed operation is the storage's fault, and may succeed later: no connection, no answer in time, an error of
- * the server, a refusal of our credentials or a missing bucket, a disk that cannot be written.
+ * Whether the storage caused the failure and the operation may succeed later: no connection, a timeout, a server error,
+ * rejected credentials, a missing bucket, or a disk that cannot be written.
  */
 export function isStorageOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false
@@ -25,7 +25,7 @@ export function isStorageOutage(error: unknown): boolean {
   return status !== undefined && (status >= 500 || [401, 403, 408, 429].includes(status))
 }
 
-/** `store` with outages as Outage, each reported to `onOutage`. Other errors are passed on as they are. */
+/** `store` with outages thrown as Outage and reported to `onOutage`. Other errors pass through unchanged. */
 export function namingOutages(store: ObjectStore, onOutage: (outage: Outage) => void): ObjectStore {
   const named = (error: unknown): unknown => {
     if (!isStorageOutage(error)) return error
@@ -45,7 +45,7 @@ export function namingOutages(store: ObjectStore, onOutage: (outage: Outage) => 
     get: (key) => guard(store.get(key)),
     stream: async (key) => {
       const found = await guard(store.stream(key))
-      // The head of the answer is out: the client sees a broken download, the count an outage.
+      // The response headers are already sent: the client sees a broken download, and the outage is counted.
       found?.body.once('error', named)
       return found
     },
@@ -58,7 +58,7 @@ export function namingOutages(store: ObjectStore, onOutage: (outage: Outage) => 
         throw named(error)
       }
     },
-    // Failed probes are no failed operations.
+    // Failed probes do not count as failed operations.
     check: () => store.check(),
   }
 }

@@ -72,7 +72,7 @@ export async function runsOf(query: Queries, evaluationId: string): Promise<Eval
   }))
 }
 
-/** Workers heard of within two leases. */
+/** Workers seen within two lease periods. */
 const presenceSeconds = 120
 
 /** Whether a worker is there that accepts evaluations and is independent of all of these. */

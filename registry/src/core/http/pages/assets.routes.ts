@@ -5,7 +5,7 @@ import { Hono } from 'hono'
 import type { Env } from '../env.ts'
 import { declare } from '../route.ts'
 
-/** Tokens and elements of the server's own pages: ink on paper and one accent, light and dark alike (SITE.md's scale). */
+/** Design tokens and elements of the server's own pages, light and dark. */
 const stylesheet = `
 @font-face {
   font-family: 'Inter Variable'; font-weight: 100 900; font-display: swap;
@@ -80,7 +80,7 @@ button.quiet { background: transparent; color: inherit; border-color: var(--line
 }
 `
 
-/** Holds the stylesheet's hash: a changed one has another address, so browsers may keep each for good. */
+/** Contains the stylesheet's hash, so browsers can cache it permanently. */
 export const stylesheetAddress = `/docs/assets/server-${createHash('sha256').update(stylesheet).digest('hex').slice(0, 12)}.css`
 
 const FOR_GOOD = 'public, max-age=31536000, immutable'
@@ -91,7 +91,7 @@ const fonts: Record<string, string> = {
     '@fontsource-variable/jetbrains-mono/files/jetbrains-mono-latin-wght-normal.woff2',
 }
 
-/** Stylesheet and typefaces of the server's pages; the files are named here, never by a request. */
+/** Stylesheet and fonts of the server's pages. The files are listed here; no request names a file. */
 export function assetRoutes(): Hono<Env> {
   const app = new Hono<Env>()
   app.get(stylesheetAddress, declare({ access: 'anyone' }), (c) =>

@@ -4,7 +4,7 @@ import { stylesheetAddress } from './assets.routes.ts'
 
 export type Html = HtmlEscapedString | Promise<HtmlEscapedString>
 
-/** A whole page of the server's own: the bar above, `body` in the frame. No script, and nothing from elsewhere. */
+/** A page of the server itself: header and `body`. No scripts, no external resources. */
 export function page({ title, body }: { title: string; body: Html | Html[] }): Html {
   return html`<!doctype html>
 <html lang="en">
@@ -24,7 +24,7 @@ ${body}
 </html>`
 }
 
-/** Text of our own descriptions: paragraphs by blank lines, code by backticks. Everything else is text, never markup. */
+/** Renders our own descriptions: blank lines separate paragraphs, backticks mark code. Everything else is escaped. */
 export function prose(text: string): Html[] {
   return text
     .split(/\n{2,}/)
