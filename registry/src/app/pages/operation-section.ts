@@ -90,7 +90,7 @@ function curl(operation: ReferenceOperation, components: SchemaComponents, serve
   const { method, path, requestBody, security = [] } = operation
   const address = path.replace(/\{(\w+)[^}]*\}/g, (_, name: string) => pathExamples[name] ?? name.toUpperCase())
   const parts = [`curl ${method === 'get' ? '' : `-X ${method.toUpperCase()} `}${server}${address}`]
-  // Security alternatives include `{}`: no token is needed.
+  // The alternative `{}` means that no token is needed.
   if (security.length > 0 && security.every((scheme) => Object.keys(scheme).length > 0))
     parts.push(`-H "authorization: Bearer $AGENTGYM_TOKEN"`)
   const [type, media] = Object.entries(requestBody?.content ?? {})[0] ?? []

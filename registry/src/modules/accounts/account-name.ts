@@ -1,10 +1,10 @@
 import { AgentGymError } from '@agentgym/contract'
 
 const maxLength = 39
-/** A username is an npm scope, a part of addresses and a folder's name: no more than these. */
+/** Length limit: a username is also an npm scope, a part of URLs and a folder name. */
 const pattern = /^[a-z0-9]+(?:[._-][a-z0-9]+)*$/
 
-/** Names that speak for AgentGym: for operators only. */
+/** Names that suggest AgentGym itself: for operators only. */
 const ofOperators = [
   'agentgym',
   'admin',
@@ -16,7 +16,7 @@ const ofOperators = [
   'staff',
   'support',
 ]
-/** Names with another meaning: to addresses of this site, to npm, to JavaScript, or to readers. */
+/** Reserved names: paths of this site, or names with a meaning to npm, JavaScript or readers. */
 const ofNobody = [
   ...['about', 'account', 'accounts', 'agents', 'api', 'assets', 'auth', 'blog', 'browse', 'device', 'docs', 'healthz'],
   ...[
@@ -41,7 +41,7 @@ const ofNobody = [
 const operatorsOnly = new Set(ofOperators.map(canonicalName))
 const never = new Set(ofNobody.map(canonicalName))
 
-/** The name of a new user or organization, exactly as given. Throws `name_invalid`. */
+/** Validates the name of a new user or organization. Throws `name_invalid`. */
 export function checkUsername(username: string, { operator }: { operator: boolean }): string {
   const canonical = canonicalName(username)
   if (username.length > maxLength) throw nameInvalid(username, `it is longer than ${maxLength} characters`)
@@ -53,7 +53,7 @@ export function checkUsername(username: string, { operator }: { operator: boolea
   return username
 }
 
-/** The canonical casing of a name; null if no account can have it, which saves the lookup. */
+/** The name in lower case; null if no account can have it, which saves the lookup. */
 export function findableUsername(text: string): string | null {
   const username = text.toLowerCase()
   return username.length <= maxLength && pattern.test(username) ? username : null

@@ -35,7 +35,7 @@ const signUpRoute = defineRoute({
   method: 'post',
   path: '/v1/accounts',
   access: 'anyone',
-  // Each sign-up costs a password hash and takes a name permanently.
+  // Each sign-up costs a password hash and uses a name permanently.
   rateLimit: { name: 'sign-up', per: 'network', limit: 100, windowSeconds: 3_600 },
   summary: 'Sign up',
   request: { body: { required: true, content: { 'application/json': { schema: signUpRequestSchema } } } },
@@ -131,7 +131,10 @@ function shown({ username, kind, email, email_verified_at }: Account, operator: 
   return { username, kind, email, email_verified: email_verified_at !== null, operator }
 }
 
-/** Every route about accounts; mount it behind `authenticate`. `providers`: through whom else one can log in; `resolveTxt`: looks up domains. */
+/**
+ * Every route about accounts; mount it behind `authenticate`. `providers`: other login providers. `resolveTxt`: looks
+ * up TXT records.
+ */
 export function accountRoutes(
   services: Services,
   providers: Providers = oauthProviders(services.config),

@@ -57,7 +57,7 @@ export async function findAccount(query: Queries, username: string): Promise<Acc
   return findable === null ? undefined : findBy(query, 'username', findable)
 }
 
-/** By what a user logs in with: the name, or the email address. No name contains `@`. */
+/** Finds the account by username or email address. Usernames never contain `@`. */
 export async function findAccountToLogIn(query: Queries, nameOrEmail: string): Promise<Account | undefined> {
   const email = findableEmail(nameOrEmail)
   return email === null ? findAccount(query, nameOrEmail) : findAccountByEmail(query, email)
@@ -84,8 +84,8 @@ export async function updateAccount(
 }
 
 /**
- * Whether the new account will be the installation's first. If it may be, holds a lock until the transaction ends, so
- * that only one of two concurrent sign-ups is first.
+ * Whether the new account will be the first. If so, holds a lock until the transaction ends, so that only one of two
+ * concurrent sign-ups is first.
  */
 export async function isFirstAccount(database: Database, query: Transaction<Schema>): Promise<boolean> {
   const anybody = () => query.selectFrom('accounts').select('id').limit(1).executeTakeFirst()

@@ -3,7 +3,7 @@ import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.t
 import type { Services } from '../../core/services.ts'
 import { luciaSessions } from './sessions.ts'
 
-/** Longer than any rate limit window, and than an expired code or link can matter to a user. */
+/** Longer than any rate limit window, and than users care about an expired code or link. */
 const keptFor = sql<Date>`now() - interval '2 days'`
 
 /** Deletes expired rows. Correctness does not depend on it: expiry dates are checked on use. */

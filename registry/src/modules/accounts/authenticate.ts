@@ -9,13 +9,13 @@ import { findToken, touchToken } from './tokens.store.ts'
 
 const nobody = '00000000-0000-0000-0000-000000000000'
 
-/** The worker that a server runs in its own process. It has no account and can access jobs only. */
+/** The built-in worker of a server. It has no account and can only access jobs. */
 const embeddedWorker: Actor = {
   accountId: nobody,
   username: '(embedded worker)',
   emailVerified: false,
   operator: true,
-  // Not null: it is no session.
+  // Not null, because it is not a session.
   tokenId: nobody,
   scopes: new Set<Scope>(['worker']),
 }
@@ -85,7 +85,7 @@ async function actorOfToken(
   }
 }
 
-/** So that one person cannot have any number of accounts. Operators can work while the mail server does not. */
+/** Prevents one person from using many accounts. Operators are exempt, in case the mail server is down. */
 function isUnconfirmed(
   { confirmedEmail }: ServerConfig,
   { emailVerified, operator }: { emailVerified: boolean; operator: boolean },
@@ -96,8 +96,8 @@ function isUnconfirmed(
 const impliesView: readonly Scope[] = ['training:start', 'training:cancel', 'training:evaluate', 'data:export']
 
 /**
- * What these scopes permit: managing packages includes publishing, and publishing includes reading; any other scope on
- * runs includes viewing them. The worker scope is for operators only: it ends when they no longer are.
+ * The permissions of these scopes: managing packages includes publishing, which includes reading; every scope on runs
+ * includes viewing them. The worker scope is for operators only and ends when they are demoted.
  */
 function holdable(granted: readonly Scope[], { operator }: { operator: boolean }): ReadonlySet<Scope> {
   const all = new Set(granted)

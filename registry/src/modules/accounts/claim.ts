@@ -10,8 +10,8 @@ import type { ServerConfig, Services } from '../../core/services.ts'
 import { isFirstAccount } from './accounts.store.ts'
 
 /*
- * Who becomes an installation's first operator: the first account of a server that only this machine reaches, an account
- * with the set-up secret, or one named by `agentgym operator add`. Claimed once, an installation stays claimed.
+ * How an installation gets its first operator: the first account of a local server, an account with the set-up secret,
+ * or `agentgym operator add`. An installation can be claimed only once.
  */
 
 const claimed = 'operator_claimed'
@@ -22,7 +22,7 @@ export async function isClaimed(query: Queries): Promise<boolean> {
   return row !== undefined
 }
 
-/** Records that the installation has an operator; false if it had one before. Holds until the transaction ends. */
+/** Records that the installation has an operator; false if it already had one. Locks until the transaction ends. */
 export async function claim(query: Transaction<Schema>): Promise<boolean> {
   const row = await query
     .insertInto('installation')
@@ -34,8 +34,8 @@ export async function claim(query: Transaction<Schema>): Promise<boolean> {
 }
 
 /**
- * Whether the account that is being created becomes the operator: the first one of a server that only this machine
- * reaches, created from this machine. `local`: whether the request comes from there.
+ * Whether the new account becomes the operator: the first account of a local server, created from the same machine.
+ * `local`: whether the request comes from this machine.
  */
 export async function claimByFirstAccount(
   { database, config }: Pick<Services, 'database' | 'config'>,
@@ -46,7 +46,7 @@ export async function claimByFirstAccount(
   return (await isFirstAccount(database, query)) && (await claim(query))
 }
 
-/** What claims an installation that has no operator: the setting, or a value that all replicas derive alike. */
+/** The set-up secret of an installation without an operator: the setting, or a value that all replicas derive. */
 export function setupSecret({ secret, setupSecret: chosen }: Pick<ServerConfig, 'secret' | 'setupSecret'>): string {
   return chosen ?? `ags_${createHmac('sha256', secret).update('set-up secret').digest('base64url').slice(0, 32)}`
 }

@@ -13,7 +13,7 @@ import { createToken, daysFromNow, defaultTokenDays, requireGrantable } from './
 type Pending = 'authorization_pending' | 'slow_down' | 'access_denied' | 'expired_token'
 type Redeemed = { token: Awaited<ReturnType<typeof createToken>>; username: string }
 
-/** The client's question: the token, made now and once, or why there is none. */
+/** The client's poll. Returns the token, created now and only once, or the reason why there is none. */
 export async function redeemDeviceCode(
   { database }: Services,
   deviceCode: string,
@@ -47,7 +47,10 @@ export async function redeemDeviceCode(
   })
 }
 
-/** A person's decision, by a browser session. Throws `expired_token` if it is too late, `forbidden`, `second_factor_required`. */
+/**
+ * The user's decision in a browser session. Throws `expired_token` if it is too late, `forbidden`,
+ * `second_factor_required`.
+ */
 export async function decideDeviceCode(
   { database }: Services,
   actor: Actor,
@@ -81,14 +84,14 @@ export function scopesOf(code: DeviceCode) {
 
 export type DeviceCode = Selectable<DeviceCodeTable>
 
-/** Seconds that a person has, and seconds between two questions of the client (RFC 8628, section 3.2). */
+/** Lifetime of a code, and the polling interval, in seconds (RFC 8628, section 3.2). */
 export const deviceCodeSeconds = 600
 export const pollSeconds = 5
 
 /** No vowels, so no words, and no look-alike characters (RFC 8628, section 6.1): 20^8, 2.6e10 codes. */
 const userCodeLetters = 'BCDFGHJKLMNPQRSTVWXZ'
 
-/** Starts a log-in. Both codes belong to it alone: the client keeps one, a person types the other. */
+/** Starts a login with two codes: the client keeps one, the user types the other. */
 export async function createDeviceCode(
   query: Queries,
   { name, scopes }: { name: string; scopes: readonly Scope[] },
@@ -109,7 +112,7 @@ export async function createDeviceCode(
   return { deviceCode, userCode }
 }
 
-/** The pending code that a person typed, if not expired. Ignores case, spaces and dashes. */
+/** The pending login with the typed code, if not expired. Ignores case, spaces and dashes. */
 export async function findPendingCode(query: Queries, typed: string): Promise<DeviceCode | undefined> {
   const userCode = normalizeUserCode(typed)
   if (userCode === undefined) return undefined

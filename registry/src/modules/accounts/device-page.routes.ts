@@ -15,7 +15,7 @@ import { type DeviceCode, decideDeviceCode, findPendingCode, scopesOf } from './
 import { logIn } from './log-in.ts'
 import { enterCode } from './start-session.ts'
 
-/** Pages with plain forms, each with a proof of its own in a hidden field. */
+/** Pages with plain forms, each with a CSRF token in a hidden field. */
 const rules: RouteRules = { access: 'anyone', csrf: 'form' }
 
 const formSchema = z.object({
@@ -28,7 +28,7 @@ const formSchema = z.object({
 })
 type Form = z.infer<typeof formSchema>
 
-/** Codes looked up per network: enough for typing mistakes, far too few to find one of 2.6e10. */
+/** Lookups of codes per network: enough for typing mistakes, far too few to guess one of 2.6e10. */
 const lookUps = { limit: 30, windowSeconds: 600 }
 const logInPurpose = 'device login'
 
@@ -109,7 +109,7 @@ function pagePath(userCode: string): string {
   return `/device?user_code=${encodeURIComponent(userCode)}`
 }
 
-/** Takes a code of the second factor: of a log-in that lacks it, or of a session that must be confirmed. */
+/** Handles a second-factor code, for a login that still needs it or a session that must be confirmed. */
 async function confirm(services: Services, c: Context<Env>, code: string): Promise<void> {
   const session = await enterCode(services, { cookieHeader: c.req.header('cookie') ?? '', code, ip: c.get('ip') })
   if (session === undefined)
@@ -117,7 +117,7 @@ async function confirm(services: Services, c: Context<Env>, code: string): Promi
   c.header('set-cookie', session.cookie, { append: true })
 }
 
-/** A token must not approve permissions that it does not have: only a person in a browser decides. */
+/** A token must not approve permissions that it does not have, so approval requires a browser session. */
 function browserUser(c: Context<Env>): Actor | null {
   const actor = c.get('actor')
   return actor?.tokenId === null ? actor : null
@@ -137,7 +137,7 @@ async function lookUp({ database }: Services, c: Context<Env>, userCode: string)
   })
 }
 
-/** An expected failure as the page that it happened on, with its message. */
+/** Shows an expected failure on the page where it happened. */
 async function showing(c: Context<Env>, again: (failure: string) => Html, work: () => Promise<Response>) {
   try {
     return await work()
@@ -155,7 +155,7 @@ async function readForm(c: Context<Env>): Promise<Form> {
 
 type Failure = { failure?: string }
 
-/** Asks for the code that the terminal shows. */
+/** Asks for the code shown in the terminal. */
 function codePage({ userCode, failure }: { userCode: string } & Failure): Html {
   return framed(
     'Log in on a device',
@@ -192,7 +192,7 @@ ${form.providers.map((provider) => html`<p><a href="/v1/oauth/${provider}?return
 }
 const titles: Record<string, string> = { github: 'GitHub', google: 'Google' }
 
-/** Asks for a code of the second factor. */
+/** Asks for a second-factor code. */
 function secondFactorPage({ userCode, formToken, failure }: { userCode: string; formToken: string } & Failure): Html {
   return framed(
     'Enter your code',
@@ -209,7 +209,7 @@ ${failed(failure)}
   )
 }
 
-/** Shows the code again with the decision, so that users who were sent a link by an attacker can notice. */
+/** Shows the code again, so that users who received a link from an attacker can notice. */
 function approvePage(code: {
   userCode: string
   name: string

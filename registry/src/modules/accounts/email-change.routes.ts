@@ -106,7 +106,7 @@ const setRoute = defineRoute({
   },
 })
 
-/** Changes of a user's address: by the user with links to both mailboxes, or by an operator. */
+/** Changes of email addresses: by users, with links to both mailboxes, or by operators. */
 export function emailChangeRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
 

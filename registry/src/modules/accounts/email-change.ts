@@ -18,10 +18,10 @@ import { sendVerification } from './sign-up.ts'
 
 type PendingChange = Selectable<EmailChangeTable>
 
-/** Long enough for two mailboxes that are read the next day. */
+/** Long enough if the mailboxes are read the next day. */
 const openHours = 24
 
-/** The change that waits for its links, or null. */
+/** The pending change, or null. */
 export async function showEmailChange({ database }: Services, actor: Actor): Promise<EmailChange | null> {
   const row = await database.query
     .selectFrom('email_changes')
@@ -47,9 +47,9 @@ function shown(row: PendingChange): EmailChange {
 type Request = { email: string; password: string | undefined; ip: string }
 
 /**
- * Mails a link to the new address and, if the present one is confirmed, another to that. The address changes once both
- * were used. Replaces an earlier request. Throws `forbidden`, `credentials_invalid`, `email_taken`, `request_invalid`,
- * `rate_limited`.
+ * Sends a link to the new address and, if the current one is confirmed, another to it. The address changes once all
+ * links were used. Replaces an earlier request. Throws `forbidden`, `credentials_invalid`, `email_taken`,
+ * `request_invalid`, `rate_limited`.
  */
 export async function requestEmailChange(
   services: Services,
@@ -104,7 +104,7 @@ export async function requestEmailChange(
   return shown(row)
 }
 
-/** An address that was never confirmed may be a typing mistake or a stranger's: it has no say. */
+/** An unconfirmed address may be a typing mistake or belong to a stranger, so it need not agree. */
 function needsOld({ email, email_verified_at }: Account): boolean {
   return email !== null && email_verified_at !== null
 }
@@ -144,8 +144,8 @@ function mailLinks(
 }
 
 /**
- * Uses the link of one address; resolves to whether the other had confirmed too, so that the address is now changed.
- * Throws `link_invalid`, `email_taken`, `rate_limited`.
+ * Confirms by the link of one address. Resolves to whether this completed the change. Throws `link_invalid`,
+ * `email_taken`, `rate_limited`.
  */
 export async function confirmEmailChange(
   services: Services,
@@ -183,7 +183,7 @@ async function useLink(
     .select('account_id')
     .where((where) => where.or([where('old_hash', '=', hash), where('new_hash', '=', hash)]))
     .executeTakeFirst()
-  // The account first, then its change, as everywhere: two links at once wait for each other.
+  // Locks the account first, then its change, as everywhere, so that two concurrent links wait for each other.
   const account = found === undefined ? undefined : await lockedAccount(query, found.account_id)
   if (account === undefined || account.disabled_at !== null) throw linkInvalid()
   const row = await query
@@ -194,7 +194,7 @@ async function useLink(
     .executeTakeFirst()
   const side = row?.new_hash === hash ? 'new' : row?.old_hash === hash ? 'old' : undefined
   if (row === undefined || side === undefined || row[`${side}_confirmed_at`] !== null) throw linkInvalid()
-  // Confirmed meanwhile, the present address has a say that it did not have at the request.
+  // If the current address was confirmed after the request, it must agree now.
   if (row.old_email !== account.email || (needsOld(account) && row.old_hash === null)) throw linkInvalid()
   await query
     .updateTable('email_changes')
@@ -204,7 +204,7 @@ async function useLink(
   return { account, row, side }
 }
 
-/** Uses the link that only the old address gets. Throws `link_invalid`, `rate_limited`. */
+/** Cancels by the link that only the old address gets. Throws `link_invalid`, `rate_limited`. */
 export async function cancelByLink(
   { database }: Services,
   { token, ip }: { token: string; ip: string },
@@ -237,8 +237,8 @@ export async function cancelEmailChange({ database }: Services, actor: Actor, ip
 }
 
 /**
- * Sets a user's address for an operator, who has made sure who asks. It is not confirmed: the new address gets the link
- * for that, the old one a notice. Throws `account_not_found`, `email_taken`.
+ * Sets a user's address for an operator who has verified the user's identity. The new address is unconfirmed and gets a
+ * confirmation link; the old one gets a notice. Throws `account_not_found`, `email_taken`.
  */
 export async function setEmail(
   database: Database,
@@ -260,7 +260,7 @@ export async function setEmail(
   )
 }
 
-/** Sends what `setEmail` leaves to send. */
+/** Sends the mails of `setEmail`. */
 export function mailAfterSetting(services: Services, before: Account, email: string): void {
   const account = { ...before, email: email.toLowerCase() }
   sendVerification(services, account)
@@ -278,7 +278,7 @@ async function setAddress(
   await voidMailTokens(query, 'reset', id)
 }
 
-/** Of two accounts that take one address at once, the second gets `email_taken`. */
+/** If two accounts take the same address concurrently, the second gets `email_taken`. */
 async function changingAddress<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()

@@ -14,8 +14,8 @@ import { type Account, findAccount, findAccountById } from './accounts.store.ts'
 const invitationDays = 14
 
 /**
- * Invites a user, or changes the role of an open invitation. The caller has checked that `actor` may. Nobody becomes a
- * member without accepting: membership decides, for example, whose packages one may buy and review.
+ * Invites a user, or changes the role of an open invitation. The caller has checked the actor's permission. Membership
+ * always requires acceptance, because it affects which packages a user may buy and review.
  */
 export async function invite(
   query: Transaction<Schema>,
@@ -34,7 +34,7 @@ export async function invite(
     .execute()
 }
 
-/** Tells the invited user by mail, if their address is confirmed. Does not wait for the mail to go. */
+/** Emails the invited user if their address is confirmed. Does not wait for delivery. */
 export function sendInvitation(
   { mail, config, log }: Services,
   { organisation, user, actor, role }: { organisation: Account; user: Account; actor: Actor; role: Role },
@@ -67,12 +67,12 @@ const open = (query: Queries) =>
     .orderBy('invitations.created_at', 'desc')
     .orderBy('host.username')
 
-/** A user's open invitations, newest first. */
+/** A user's pending invitations, newest first. */
 export function invitationsOf(query: Queries, userId: string) {
   return open(query).where('invitations.user_id', '=', userId).execute()
 }
 
-/** An organization's open invitations, newest first. */
+/** An organization's pending invitations, newest first. */
 export function invitationsTo(query: Queries, organizationId: string) {
   return open(query).where('invitations.organisation_id', '=', organizationId).execute()
 }
@@ -103,8 +103,8 @@ export async function withdrawInvitation(query: Queries, organizationId: string,
 type Answer = { organisation: string; ip: string }
 
 /**
- * Accepts an invitation. Its sender must still be allowed to invite: an admin who was removed leaves no door open. Throws
- * `invitation_not_found` if it is gone, has expired, or offers another role.
+ * Accepts an invitation. Its sender must still be allowed to invite, so that invitations of a removed admin stop
+ * working. Throws `invitation_not_found` if it was withdrawn, has expired, or offers another role.
  */
 export async function acceptInvitation(
   { database }: Services,
@@ -114,7 +114,7 @@ export async function acceptInvitation(
   await database.transaction(async (query) => {
     const organisation = await findAccount(query, name)
     if (organisation === undefined) throw noInvitation(name)
-    // The lock of every change of members: the inviter's role cannot change meanwhile.
+    // The lock of all membership changes: the inviter's role cannot change meanwhile.
     await database.lock(query, `organisation:${organisation.id}`)
     const found = await query
       .deleteFrom('invitations')

@@ -6,9 +6,9 @@ import type { ServerConfig, Services } from '../../core/services.ts'
 import { findableEmail, findableUsername } from './account-name.ts'
 
 /*
- * Limits of failed logins. Nobody may lock the owner of a name out by failing logins for it: refusals count per network, and
- * attempts at one name from everywhere are only slowed down. A device that has logged in to the account before is counted by
- * itself, whatever happens elsewhere, also on its own network.
+ * Limits of failed logins. Failed attempts must not lock out an account's owner: they are refused per network, and
+ * attempts for one name from anywhere are only slowed down. A device that has logged in to the account before has its
+ * own counter, separate from its network's.
  */
 
 const window = { windowSeconds: 15 * 60 }
@@ -16,11 +16,11 @@ const perAccountAndNetwork: RateLimit = { limit: 10, ...window }
 const perNetwork: RateLimit = { limit: 60, ...window }
 const perDevice: RateLimit = { limit: 10, ...window }
 
-/** Failed attempts at one name that are not slowed down. */
+/** Number of failed attempts for one name before slowing down. */
 const unhurried = 20
 const slowestMs = 5_000
 
-/** How long the next attempt at a name waits after that many in the window: half a second more for every ten. */
+/** Delay of the next attempt for a name after that many in the window: half a second more for every ten. */
 export function slowDownMs(attempts: number): number {
   return Math.min(slowestMs, Math.max(0, Math.ceil((attempts - unhurried) / 10)) * 500)
 }
@@ -28,16 +28,17 @@ export function slowDownMs(attempts: number): number {
 type Attempt = { username: string; ip: string; cookieHeader: string; accountId: string | undefined }
 
 /**
- * Counts an attempt, and waits if there were many. Resolves to a function that undoes the count: what succeeded was no guess.
- * Throws `rate_limited`, for existing and unknown names alike.
+ * Counts an attempt, and waits if there were many. Resolves to a function that undoes the count after a success. Throws
+ * `rate_limited`, for existing and unknown names alike.
  */
 export async function limitLogIn(
   { database, config }: Pick<Services, 'database' | 'config'>,
   { username, ip, cookieHeader, accountId }: Attempt,
 ): Promise<() => Promise<void>> {
   const device = accountId === undefined ? null : knownDevice(cookieHeader, accountId, config)
-  // All impossible names share one counter: they never succeed, and may contain characters that the database can't store.
-  // A name and its email address have counters of their own: a shared one would tell that they belong together.
+  // All impossible names share one counter: they never succeed, and may contain characters that the database can't
+  // store. A username and its email address have separate counters: a shared one would reveal that they belong
+  // together.
   const name = findableUsername(username) ?? findableEmail(username) ?? '?'
   const network = clientNetwork(ip)
   const limits: [key: string, limit: RateLimit][] =
@@ -60,19 +61,22 @@ export async function limitLogIn(
   }
 }
 
-/** Bound to the account, so that it exempts from no limit of another one. Scripts, other sites and the database have none. */
+/**
+ * Bound to one account, so that it does not bypass the limits of others. Not readable by scripts or other sites, and
+ * not stored in the database.
+ */
 export function deviceCookie(cookieHeader: string, accountId: string, config: ServerConfig): string {
   const id = knownDevice(cookieHeader, accountId, config) ?? randomBytes(16).toString('base64url')
   const value = `${id}.${proofOf(id, accountId, config)}`
   return `${deviceCookieName(config)}=${value}; HttpOnly; SameSite=Lax; Path=/; Max-Age=31536000${config.secure ? '; Secure' : ''}`
 }
 
-/** Also known to the site, which passes the cookie on. */
+/** Also used by the site, which forwards the cookie. */
 function deviceCookieName({ secure }: Pick<ServerConfig, 'secure'>): string {
   return secure ? '__Host-agentgym_device' : 'agentgym_device'
 }
 
-/** The ID of the device, if it has logged in to that account before. */
+/** The device's ID, if it has logged in to that account before. */
 function knownDevice(cookieHeader: string, accountId: string, config: ServerConfig): string | null {
   for (const cookie of cookieHeader.split(';')) {
     const [name, value = ''] = cookie.trim().split('=')

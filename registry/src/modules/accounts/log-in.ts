@@ -18,21 +18,22 @@ import { startSession } from './start-session.ts'
 import { revokeAllTokens } from './tokens.store.ts'
 
 type LogIn = {
-  /** Or the email address of the account. */
+  /** Username or email address. */
   username: string
   password: string
-  /** Of the second factor. */
+  /** Second-factor code. */
   code?: string | undefined
   ip: string
-  /** Names the browser's current session, which ends, and the device, if it is known. */
+  /** Contains the browser's current session, which ends, and the device ID. */
   cookieHeader: string
 }
 
 /**
- * Logs a user in by password; `cookies` are the Set-Cookie headers of a session under a new ID, and of the device. An
- * unknown user, a wrong password, an account without one and a disabled one get the same `credentials_invalid` after the same work. Throws
- * `rate_limited` before any of it, for existing and unknown names alike. With a second factor it needs its `code`, and
- * throws `second_factor_invalid`; without the code, the session permits nothing but to enter it (`awaitsCode`).
+ * Logs a user in by password; `cookies` are the Set-Cookie headers of a session under a new ID, and of the device.
+ * Unknown users, wrong passwords, accounts without a password and disabled accounts get the same `credentials_invalid`
+ * after the same work. Throws `rate_limited` before any of it, for existing and unknown names alike. Accounts with a
+ * second factor need a `code`: a wrong one throws `second_factor_invalid`; without one, the session only permits
+ * entering it (`awaitsCode`).
  */
 export async function logIn(
   services: Services,
@@ -46,7 +47,7 @@ export async function logIn(
     await recordAudit(database.query, {
       actor: null,
       action: 'session.refuse',
-      // Not the typed name: people type passwords into the wrong field.
+      // Not the typed name, because people type passwords into the wrong field.
       subject: `account:${account?.username ?? 'unknown'}`,
       ip: request.ip,
     })
@@ -77,7 +78,7 @@ const maxPasswordLength = 200
  */
 const dummyHash = '$argon2id$v=19$m=19456,t=2,p=1$0wiPlofgPCQoV0BTgTPBXA$ravyiAIk9y4mmF9Lq7B7UqQWyvhvJWg/KjxOjK/1Hwg'
 
-/** Each hash takes 19 MiB and a core: this many run at once, as many wait, and the rest are refused. */
+/** Each hash takes 19 MiB and a core: this many run at once, as many more wait, the rest are refused. */
 const running = 2
 const waitingMost = 64
 let free = running
@@ -117,8 +118,8 @@ async function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
 const guesses = { limit: 10, windowSeconds: 15 * 60 }
 
 /**
- * Changes a known password. Ends every session; a caller with a session gets the cookie of a new one. Tokens stay
- * valid, each has its own secret, unless `revoke_tokens` is set. Throws `credentials_invalid`, `rate_limited`.
+ * Changes a known password. Ends every session; a caller with a session gets the cookie of a new one. Tokens stay valid
+ * unless `revoke_tokens` is set. Throws `credentials_invalid`, `rate_limited`.
  */
 export async function changePassword(
   services: Services,
@@ -143,9 +144,9 @@ export async function changePassword(
 type NewPassword = { token: string; password: string; revokeTokens?: boolean | undefined; ip: string }
 
 /**
- * Sets a password by a mailed link, which also proves the address. If the address was not confirmed before, another
- * person may have opened the account in its owner's name, so tokens and links to other providers are removed along with
- * the sessions. Throws `link_invalid`, `rate_limited`.
+ * Sets a password by a mailed link, which also proves the address. If the address was unconfirmed, another person may
+ * have created the account, so tokens and linked providers are removed along with the sessions. Throws `link_invalid`,
+ * `rate_limited`.
  */
 export async function resetPassword(
   services: Services,
@@ -171,7 +172,7 @@ export async function resetPassword(
   })
 }
 
-/** With a password goes everything that was got by the old one and is not a token. */
+/** Changing a password ends everything obtained by the old one, except tokens. */
 async function replacePassword(
   query: Transaction<Schema>,
   accountId: string,

@@ -61,7 +61,7 @@ const resetRoute = defineRoute({
   },
 })
 
-/** What the links in mails lead to. */
+/** API of the links in mails. */
 export function mailLinkRoutes(services: Services): OpenAPIHono<Env> {
   const { database } = services
   const routes = createRoutes()
@@ -89,12 +89,12 @@ export function mailLinkRoutes(services: Services): OpenAPIHono<Env> {
   return routes
 }
 
-/** Pages with plain forms, each with a proof of its own in a hidden field. */
+/** Pages with plain forms, each with a CSRF token in a hidden field. */
 const rules: RouteRules = { access: 'anyone', csrf: 'form' }
 
 /**
- * Where the links in mails lead. A link only shows a form, and the form acts: programs that read mail follow links. The
- * token in the form is all the authority there is, so a form from elsewhere could do nothing that its sender could not.
+ * Pages of the links in mails. A link only shows a form and the form acts, because mail scanners follow links. The
+ * token in the form is the only credential, so a forged form gains nothing.
  */
 export function mailPageRoutes(services: Services): Hono<Env> {
   const routes = new Hono<Env>()
@@ -156,7 +156,7 @@ export function mailPageRoutes(services: Services): Hono<Env> {
   return routes
 }
 
-/** A link whose page has nothing to fill in. */
+/** A link whose page has no fields. */
 type OneClickLink = { path: string; title: string; lead?: string; button: string }
 
 function oneClickPage(

@@ -5,7 +5,7 @@ import type { Queries } from '../../core/database/database.ts'
 
 export type MailPurpose = 'verify' | 'reset'
 
-/** Long enough for a mail that is read the next day; short if it gives access to the account. */
+/** Long enough if the mail is read the next day; short if the link gives access to the account. */
 const hoursFor: Record<MailPurpose, number> = { verify: 72, reset: 1 }
 
 /** Creates the token for a link in a mail. */
@@ -29,8 +29,8 @@ export async function createMailToken(
 }
 
 /**
- * Consumes a link, and with it all others of its purpose that the account was sent. Throws `link_invalid`, in the same
- * words, if it is unknown, used or expired.
+ * Uses a link and invalidates all others for the same purpose and account. Throws the same `link_invalid` if it is
+ * unknown, used or expired.
  */
 export async function useMailToken(
   query: Queries,
@@ -58,7 +58,7 @@ export async function useMailToken(
   return { accountId: row.account_id, email: row.email }
 }
 
-/** Makes every link of that purpose useless that the account was sent. */
+/** Invalidates all links for that purpose and account. */
 export async function voidMailTokens(query: Queries, purpose: MailPurpose, accountId: string): Promise<void> {
   await query
     .updateTable('mail_tokens')
@@ -69,7 +69,7 @@ export async function voidMailTokens(query: Queries, purpose: MailPurpose, accou
     .execute()
 }
 
-/** Makes the links of a change useless; the address that it was to. */
+/** Invalidates the links of a change. Returns its new address. */
 export async function dropEmailChange(query: Queries, accountId: string): Promise<string | undefined> {
   const row = await query
     .deleteFrom('email_changes')

@@ -24,7 +24,7 @@ export async function logInByOauth(
 ): Promise<Started & { account: Account }> {
   const { database, config } = services
   return database.transaction(async (query) => {
-    // The same identity twice at once, in two tabs, makes one account.
+    // Two concurrent logins with one identity create one account.
     await database.lock(query, `oauth:${provider}:${identity.subject}`)
     const linked = await findLinkedAccount(query, provider, identity.subject)
     const account =
@@ -57,8 +57,8 @@ async function linkOrSignUp(
     return holder
   }
   if (holder !== undefined) {
-    // An account exists for this address but never confirmed it. It has no claim against the owner of the address, and
-    // must not be linked: the person who signed up knows its password.
+    // An account has this address but never confirmed it. It must not be linked, because the person who signed up knows
+    // its password.
     await updateAccount(query, holder.id, { email: null })
     await audit(query, holder, 'email.withdraw', ip, provider)
   }
@@ -68,7 +68,7 @@ async function linkOrSignUp(
   return account
 }
 
-/** Under the user's name at the provider, or the first free one derived from it. */
+/** With the user's name at the provider, or the first free name derived from it. */
 export async function signUpAs(
   query: Transaction<Schema>,
   login: string,
@@ -114,7 +114,7 @@ async function audit(
 export const providerNames = ['github', 'google'] as const
 export type ProviderName = (typeof providerNames)[number]
 
-/** The account that logs in through this identity. `subject` is the provider's own id, never a name or an address. */
+/** The account that logs in through this identity. `subject` is the provider's own ID, never a name or an address. */
 async function findLinkedAccount(query: Queries, provider: ProviderName, subject: string): Promise<string | undefined> {
   const row = await query
     .selectFrom('oauth_identities')
@@ -141,7 +141,7 @@ export async function unlinkAll(query: Queries, accountId: string): Promise<void
 
 /** A user's identity at another provider. */
 export type Identity = {
-  /** The provider's own id: names and addresses there change hands. */
+  /** The provider's own ID, because names and addresses can be reassigned. */
   subject: string
   /** The basis for a username. */
   login: string
@@ -151,13 +151,13 @@ export type Identity = {
 
 export type OauthProvider = {
   authorisationUrl(request: { state: string; codeVerifier: string }): URL
-  /** Exchanges a code for the user's identity; fails if the provider does not know the code. */
+  /** Exchanges a code for the user's identity; fails if the provider rejects the code. */
   identify(code: string, codeVerifier: string): Promise<Identity>
 }
 
 export type Providers = Partial<Record<ProviderName, OauthProvider>>
 
-/** Those that the configuration has a client for. */
+/** The providers with a configured client. */
 export function oauthProviders(config: ServerConfig): Providers {
   const { github, google } = config.oauth
   const callback = (name: ProviderName) => `${config.publicUrl}/v1/oauth/${name}/callback`
@@ -172,7 +172,7 @@ const gitHubEmails = z.array(z.object({ email: z.string(), primary: z.boolean(),
 
 function gitHub(client: GitHub): OauthProvider {
   return {
-    // GitHub's own `state` is all the protection that this client offers; it has no PKCE.
+    // Protected by `state` only: this client does not support PKCE for GitHub.
     authorisationUrl: ({ state }) => client.createAuthorizationURL(state, ['user:email']),
     identify: async (code) => {
       const tokens = await client.validateAuthorizationCode(code)
@@ -206,7 +206,7 @@ function googleAccounts(client: Google): OauthProvider {
       client.createAuthorizationURL(state, codeVerifier, ['openid', 'email']),
     identify: async (code, codeVerifier) => {
       const tokens = await client.validateAuthorizationCode(code, codeVerifier)
-      // Straight from Google over TLS, so its signature adds nothing (OpenID Connect Core, 3.1.3.7).
+      // Received directly from Google over TLS, so the signature need not be verified (OpenID Connect Core, 3.1.3.7).
       const claims = googleClaims.parse(decodeIdToken(tokens.idToken()))
       const email = claims.email_verified === true ? (claims.email ?? null) : null
       return { subject: claims.sub, login: email?.split('@')[0] ?? '', email }

@@ -47,7 +47,7 @@ const callbackRoute = defineRoute({
   },
 })
 
-/** What the browser keeps between leaving and coming back. */
+/** Stored in the browser during the redirect. */
 const pendingSchema = z.object({
   provider: z.string(),
   state: z.string(),

@@ -2,16 +2,16 @@ import { AgentGymError } from '@agentgym/contract'
 import * as openid from 'openid-client'
 import type { ServerConfig } from '../../core/services.ts'
 
-/** A user as their organization's provider knows them. */
+/** A user's identity at their organization's provider. */
 export type OpenIdUser = {
-  /** The provider's own ID: names and addresses there change hands. */
+  /** The provider's own ID, because names and addresses can be reassigned. */
   subject: string
   email: string | null
   /** The basis for a username. */
   login: string
 }
 
-/** What a browser must bring back from the provider. */
+/** Values that the browser must return from the provider. */
 export type OpenIdRequest = { state: string; nonce: string; codeVerifier: string }
 
 type Client = { issuer: string; clientId: string; clientSecret: string }
@@ -23,8 +23,8 @@ export function makeRequest(): OpenIdRequest {
 }
 
 /**
- * Reads the provider's own description. Only issuers that the operator allows are called: an organization's owner may be
- * anybody, and must not make this server call its own network. Throws `config_invalid`, `oauth_failed`.
+ * Reads the provider's discovery document. Only issuers that the operator allows are called, because an organization's
+ * owner must not make this server call its internal network. Throws `config_invalid`, `oauth_failed`.
  */
 export async function discover(
   config: Pick<ServerConfig, 'signOnIssuers'>,
@@ -43,7 +43,7 @@ export async function discover(
   try {
     return await openid.discovery(address, client.clientId, client.clientSecret, undefined, {
       timeout: timeoutSeconds,
-      // Verify the signature of ID tokens, too, although they come straight from the provider.
+      // Also verify the signature of ID tokens, although they come directly from the provider.
       execute: [openid.enableNonRepudiationChecks, ...insecure],
     })
   } catch (error) {
@@ -51,7 +51,7 @@ export async function discover(
   }
 }
 
-/** `https` on an allowed host (`*.example.com` for any below); plain `http` only where a pattern says so, for tests. */
+/** `https` on an allowed host (`*.example.com` for any below); plain `http` only if a pattern allows it, for tests. */
 function isAllowed(address: URL, patterns: string[]): boolean {
   if (address.username !== '' || address.password !== '') return false
   return patterns.some((pattern) => {
@@ -61,7 +61,7 @@ function isAllowed(address: URL, patterns: string[]): boolean {
   })
 }
 
-/** Where to send the browser. */
+/** The URL to redirect the browser to. */
 export function authorizationUrl(
   configuration: openid.Configuration,
   redirectUri: string,
@@ -78,7 +78,7 @@ export function authorizationUrl(
   )
 }
 
-/** The user who comes back at `callback`, the whole address. Throws `oauth_failed`. */
+/** The user who returns to `callback`, the full URL. Throws `oauth_failed`. */
 export async function identify(
   configuration: openid.Configuration,
   callback: URL,
@@ -91,7 +91,7 @@ export async function identify(
     })
     const claims = tokens.claims()
     if (claims === undefined) throw new Error('no ID token')
-    // Some providers put the address into the user info only.
+    // Some providers return the address only in the user info.
     const {
       email,
       email_verified: verified,
@@ -111,7 +111,7 @@ function failed(message: string): AgentGymError {
   return new AgentGymError({ code: 'oauth_failed', message, hint: 'Start the login again.' })
 }
 
-/** The provider's own words, which anybody at the organization can shape: cut, in one line. */
+/** The provider's error text, which is untrusted: truncated, on one line. */
 function reasonOf(error: unknown): string {
   const {
     message = 'unknown',

@@ -31,7 +31,7 @@ const claimRoute = defineRoute({
   method: 'put',
   path: '/v1/account/operator',
   access: 'account:manage',
-  // A guess per minute: the secret is long, and used once.
+  // Few guesses, since the secret is long and used only once.
   rateLimit: { name: 'claim', per: 'network', limit: 15, windowSeconds: 15 * 60 },
   operationId: 'claimServer',
   summary: 'Become the operator of a new server',
@@ -124,7 +124,7 @@ const signOutSelfRoute = defineRoute({
   responses: { 204: { description: 'Signed out.' }, ...failures('unauthenticated', 'forbidden') },
 })
 
-/** Claiming a server, and what operators do to accounts. */
+/** Claiming a server, and account management by operators. */
 export function operatorRoutes(services: Services): OpenAPIHono<Env> {
   const { database } = services
   const routes = createRoutes()

@@ -27,7 +27,7 @@ export async function addOperator(database: Database, actor: Actor | null, { use
   })
 }
 
-/** Creates a user who is an operator, for a server that nobody can sign up at yet. Throws as `signUp`. */
+/** Creates an operator on a server that does not accept sign-ups yet. Throws like `signUp`. */
 export async function createOperator(
   database: Database,
   { username, email, password }: { username: string; email: string; password: string },
@@ -109,7 +109,7 @@ export async function signOutEverywhere(
   })
 }
 
-/** All that a user or their devices logged in with, except tokens. */
+/** All logins of a user and their devices, except tokens. */
 async function endAccess(query: Transaction<Schema>, accountId: string, config: ServerConfig): Promise<void> {
   await luciaSessions(query, config).endAllOf(accountId)
   await voidMailTokens(query, 'reset', accountId)
@@ -117,7 +117,7 @@ async function endAccess(query: Transaction<Schema>, accountId: string, config: 
   await withdrawApprovals(query, accountId)
 }
 
-/** Refuses a change that takes away the last operator who can log in: two at once wait for each other. */
+/** Refuses to remove the last operator who can log in. Concurrent changes wait for each other. */
 async function keepAnOperator(database: Database, query: Transaction<Schema>, account: Account): Promise<void> {
   await database.lock(query, 'operators')
   const others = await query
@@ -128,7 +128,7 @@ async function keepAnOperator(database: Database, query: Transaction<Schema>, ac
     .where('id', '<>', account.id)
     .limit(1)
     .executeTakeFirst()
-  // Read again behind the lock: a concurrent change may have made or removed this operator.
+  // Read again under the lock, because a concurrent change may have added or removed this operator.
   const now = await query
     .selectFrom('accounts')
     .select(['operator', 'disabled_at'])

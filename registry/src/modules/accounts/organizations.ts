@@ -32,7 +32,7 @@ type MemberChange = { organisation: string; username: string; ip: string }
 type MemberState = { username: string; role: Role; state: 'member' | 'invited' }
 
 /**
- * Changes a member's role, or invites a user who is not a member. Throws as `authorize`, `account_not_found`,
+ * Changes a member's role, or invites a user who is not a member. Throws like `authorize`, and `account_not_found`,
  * `last_owner`.
  */
 export async function setMember(
@@ -44,7 +44,7 @@ export async function setMember(
   const known = requireActor(actor, scope)
   const { organisation, user, state } = await database.transaction(async (query) => {
     const organisation = await requireAccount(query, names.organisation, 'organisation')
-    // Two owners who demote each other at once must not both succeed.
+    // Two owners who demote each other concurrently must not both succeed.
     await database.lock(query, `organisation:${organisation.id}`)
     await authorize(query, actor, 'manage', organisation.id, { scope })
     const user = await requireAccount(query, names.username, 'user')
@@ -68,7 +68,7 @@ export async function setMember(
   return { username: user.username, role, state }
 }
 
-/** Removes a member or withdraws an invitation; anyone may remove themselves. Throws as `setMember`. */
+/** Removes a member or withdraws an invitation; anyone may remove themselves. Throws like `setMember`. */
 export async function dropMember(
   { database }: Services,
   actor: Actor | null,
@@ -101,7 +101,7 @@ export async function dropMember(
   })
 }
 
-/** For changes that take an owner away. */
+/** For changes that remove an owner. */
 async function keepAnOwner(query: Transaction<Schema>, organisation: Account): Promise<void> {
   if ((await countOwners(query, organisation.id)) > 1) return
   throw new AgentGymError({
@@ -141,7 +141,7 @@ export async function accountsWithRole(query: Queries, { accountId }: Actor, wea
   return [accountId, ...allowed.map(({ organisation_id }) => organisation_id)]
 }
 
-/** Buyers and sellers both read their own data: either scope is enough. */
+/** Either scope is enough, because buyers and sellers read their own data. */
 export function readingScope(actor: Actor | null): Scope {
   return actor?.scopes.has('market:sell') && !actor.scopes.has('market:buy') ? 'market:sell' : 'market:buy'
 }

@@ -7,16 +7,16 @@ import type { ServerConfig } from '../../core/services.ts'
 /** Through GitHub or Google, or through an organization's own provider. */
 type Kind = 'oauth' | 'sign_on'
 
-/** Keeps in the browser what a log-in elsewhere needs when it comes back, for ten minutes. */
+/** Stores the state of a login at a provider in a cookie for ten minutes. */
 export function keepPending(c: Context<Env>, config: ServerConfig, kind: Kind, pending: object): void {
-  // Lax: the provider's redirect is a navigation from another site, and the cookie must come along.
+  // Lax, because the provider's redirect is a navigation from another site and must send the cookie.
   setCookie(c, cookieName(config, kind), Buffer.from(JSON.stringify(pending)).toString('base64url'), {
     ...cookieAttributes(config),
     maxAge: 600,
   })
 }
 
-/** What `keepPending` kept, once; undefined if this browser has none. */
+/** Reads and clears the state of `keepPending`; undefined if there is none. */
 export function takePending<Pending>(
   c: Context<Env>,
   config: ServerConfig,

@@ -47,8 +47,8 @@ export async function showSecondFactor({ database }: Services, actor: Actor): Pr
 }
 
 /**
- * Makes the secret for the user's app, in place of one that was never confirmed. Needs a session, and the password if
- * there is one: a stolen session must not lock its owner out. Throws `forbidden`, `credentials_invalid`,
+ * Creates the secret for the user's app and replaces an unconfirmed one. Requires a session, and the password if there
+ * is one, so that a stolen session cannot lock its owner out. Throws `forbidden`, `credentials_invalid`,
  * `second_factor_conflict`.
  */
 export async function beginSecondFactor(
@@ -157,8 +157,8 @@ export async function removeSecondFactor(services: Services, caller: Actor, ip: 
 type Reset = { username: string; ip: string | null }
 
 /**
- * Removes a user's second factor for an operator, who has made sure who asks. The user's sessions end; the password and
- * tokens stay. Throws `account_not_found`.
+ * Removes a user's second factor for an operator who has verified the user's identity. Sessions end; the password and
+ * tokens remain valid. Throws `account_not_found`.
  */
 export async function resetSecondFactor(
   database: Database,
@@ -168,14 +168,14 @@ export async function resetSecondFactor(
   return database.transaction(async (query) => {
     const account = await requireAccount(query, username, 'user')
     await deleteSecondFactor(query, account.id)
-    // No cookie is written, so it does not matter how.
+    // No cookie is written, so the cookie options do not matter.
     await luciaSessions(query, { secure: true }).endAllOf(account.id)
     await recordAudit(query, { actor, action: 'second-factor.reset', subject: `account:${account.username}`, ip })
     return account
   })
 }
 
-/** Tells the user by mail what was done to the account. */
+/** Notifies the user of the change by mail. */
 export function notify(services: Services, accountId: string, subject: string, paragraphs: string[]): void {
   const { database, mail, log } = services
   inBackground(log, 'sending a notice about a second factor', async () => {

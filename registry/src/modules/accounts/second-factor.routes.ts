@@ -124,7 +124,7 @@ const resetRoute = defineRoute({
   },
 })
 
-/** Second factors: their set-up, their codes, and what operators do about lost ones. */
+/** Second factors: set-up, codes, and resets by operators. */
 export function secondFactorRoutes(services: Services): OpenAPIHono<Env> {
   const { database } = services
   const routes = createRoutes()
@@ -174,7 +174,7 @@ export function secondFactorRoutes(services: Services): OpenAPIHono<Env> {
   return routes
 }
 
-/** The site's page that takes the code of a log-in, and then leads to `returnTo`. */
+/** The site's page that asks for the code of a login and then redirects to `returnTo`. */
 export function codePagePath(returnTo: string): string {
   return `/login/code?next=${encodeURIComponent(returnTo)}`
 }

@@ -11,16 +11,19 @@ import { clientNetwork } from '../../core/http/client-address.ts'
 import type { Services } from '../../core/services.ts'
 
 const periodSeconds = 30
-/** Accepted before and after the current step, for clocks that are off by up to half a minute. */
+/** Steps accepted before and after the current one, for clocks that are off by up to half a minute. */
 const toleratedSteps = 1
 
 const minutes = (count: number) => count * 60
-/** Wrong codes of an account. Three of a million are right at a time, so 50 guesses a day stay a chance of 1 in 6,000. */
+/**
+ * Limit of wrong codes per account. Three of a million codes are valid at a time, so 50 guesses a day succeed with a
+ * chance of 1 in 6,000.
+ */
 const perAccount: [name: string, limit: RateLimit][] = [
   ['second-factor', { limit: 10, windowSeconds: minutes(15) }],
   ['second-factor-day', { limit: 50, windowSeconds: minutes(24 * 60) }],
 ]
-/** Recovery codes cannot be guessed; the limit of codes does not keep their owner out. */
+/** Recovery codes cannot be guessed, so the limit does not apply to them and cannot lock out their owner. */
 const perNetwork: RateLimit = { limit: 30, windowSeconds: minutes(15) }
 
 export async function hasSecondFactor(query: Queries, accountId: string): Promise<boolean> {
@@ -36,8 +39,8 @@ export async function hasSecondFactor(query: Queries, accountId: string): Promis
 type Entered = { accountId: string; username: string; code: string; ip: string }
 
 /**
- * Accepts a code of the account's app or a recovery code, each of them once. Call it outside a transaction: what is used
- * stays used. Throws `second_factor_invalid`, `rate_limited`.
+ * Accepts a code from the account's app or a recovery code, each once. Call it outside a transaction, so that used
+ * codes stay used. Throws `second_factor_invalid`, `rate_limited`.
  */
 export async function useCode(services: Services, entered: Entered): Promise<void> {
   const { database } = services
@@ -56,7 +59,7 @@ export async function useCode(services: Services, entered: Entered): Promise<voi
     await recordAudit(database.query, { actor: null, action: 'second-factor.refuse', subject, ip })
     throw codeInvalid()
   }
-  // What succeeded was no guess.
+  // Successful attempts do not count.
   for (const [key, limit] of limits) await refundRate(database, key, limit)
 }
 
@@ -79,7 +82,7 @@ async function useTotp({ database, config, log }: Services, accountId: string, c
   return step !== null && (await spendStep(database.query, accountId, step))
 }
 
-/** The step whose code this is; null if it is none of the present ones. */
+/** The time step of this code; null if it is not currently valid. */
 export function matchingStep(secret: Uint8Array, code: string): number | null {
   if (!/^\d{6}$/.test(code)) return null
   const timestamp = Date.now()
@@ -87,7 +90,7 @@ export function matchingStep(secret: Uint8Array, code: string): number | null {
   return delta === null ? null : TOTP.counter({ period: periodSeconds, timestamp }) + delta
 }
 
-/** False if this step or a later one was used: of two requests with one code at once, one gets true. */
+/** False if this step or a later one was already used. Of two concurrent requests with one code, one gets true. */
 export async function spendStep(query: Queries, accountId: string, step: number): Promise<boolean> {
   const row = await query
     .updateTable('second_factors')
@@ -99,7 +102,7 @@ export async function spendStep(query: Queries, accountId: string, step: number)
   return row !== undefined
 }
 
-/** RFC 6238 with what every app assumes: SHA-1, six digits, 30 seconds. `label` is shown in the app. */
+/** RFC 6238 with the parameters that every app supports: SHA-1, six digits, 30 seconds. `label` is shown in the app. */
 export function totp(secret: Uint8Array, label = ''): TOTP {
   return new TOTP({
     ...{ issuer: 'AgentGym', label, algorithm: 'SHA1', digits: 6, period: periodSeconds },
@@ -155,12 +158,12 @@ async function useRecoveryCode(
   })
 }
 
-/** Keyed, so that the database alone does not suffice to try codes. */
+/** Keyed, so that codes cannot be brute-forced from the database alone. */
 function recoveryHash(secret: Uint8Array, accountId: string, code: string): string {
   return createHmac('sha256', secret).update(`recovery code\n${accountId}\n${code}`).digest('hex')
 }
 
-/** Forgets the factor and what was confirmed by it. */
+/** Deletes the factor and everything confirmed by it. */
 export async function deleteSecondFactor(query: Transaction<Schema>, accountId: string): Promise<void> {
   await query.deleteFrom('recovery_codes').where('account_id', '=', accountId).execute()
   await query.deleteFrom('security_keys').where('account_id', '=', accountId).execute()
@@ -177,7 +180,7 @@ export function codeInvalid(): AgentGymError {
   })
 }
 
-/** The password was right: the answer to a log-in that lacks the code. */
+/** The error after a correct password, if the code is missing. */
 export function codeRequired(): AgentGymError {
   return new AgentGymError({
     code: 'second_factor_required',

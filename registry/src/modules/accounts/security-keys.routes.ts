@@ -118,7 +118,7 @@ const enterRoute = defineRoute({
   },
 })
 
-/** Security keys: a user's list of them, and sessions that one confirms. */
+/** Security keys: management, and confirmation of sessions. */
 export function securityKeyRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
 
@@ -150,7 +150,7 @@ export function securityKeyRoutes(services: Services): OpenAPIHono<Env> {
   return routes
 }
 
-/** A request with a token has no session. */
+/** Requests with a token have no session. */
 function cookiesOf(c: Context<Env>): string {
   return c.get('actor')?.tokenId ? '' : (c.req.header('cookie') ?? '')
 }

@@ -24,7 +24,7 @@ export function keysOf(query: Queries, accountId: string): Promise<StoredKey[]> 
     .execute()
 }
 
-/** The caller's keys; `available`: browsers offer WebAuthn at the address of this server. */
+/** The caller's keys. `available`: whether browsers support WebAuthn at this server's address. */
 export async function listSecurityKeys(
   { database, config }: Services,
   actor: Actor,
@@ -39,8 +39,8 @@ function shown({ id, name, synced, created_at, last_used_at }: StoredKey): Secur
 }
 
 /**
- * What the browser needs to make a credential. Throws `forbidden`, `second_factor_conflict` without an authenticator app:
- * keys are added beside it, so that recovery codes and log-ins without a script remain.
+ * Options for the browser to create a credential. Throws `forbidden`, and `second_factor_conflict` without an
+ * authenticator app, which is required so that recovery codes and logins without scripts remain possible.
  */
 export async function beginSecurityKey(
   { database, config }: Services,
@@ -65,7 +65,10 @@ export async function beginSecurityKey(
   return { ...options }
 }
 
-/** Adds the key that answered the session's challenge. Throws `forbidden`, `second_factor_invalid`, `second_factor_conflict`. */
+/**
+ * Adds the key that signed the session's challenge. Throws `forbidden`, `second_factor_invalid`,
+ * `second_factor_conflict`.
+ */
 export async function addSecurityKey(
   services: Services,
   caller: Actor,
@@ -88,7 +91,7 @@ export async function addSecurityKey(
   if (!verified || registrationInfo === undefined) throw keyInvalid()
   const { id, publicKey, counter, transports = [] } = registrationInfo.credential
   const key = await database.transaction(async (query) => {
-    // Locks the factor: it cannot be removed meanwhile, and keys are added one by one.
+    // Locks the factor, so that it is not removed meanwhile and keys are added one at a time.
     await requireEnabled(query, accountId)
     if ((await keysOf(query, accountId)).length >= mostKeys) throw tooManyKeys()
     const added = await query
@@ -114,7 +117,7 @@ export async function addSecurityKey(
   return shown(key)
 }
 
-/** Removes one of the caller's keys, if there is such a one. Throws `forbidden`. */
+/** Removes one of the caller's keys, if it exists. Throws `forbidden`. */
 export async function removeSecurityKey(
   services: Services,
   caller: Actor,

@@ -8,11 +8,11 @@ type UserAttributes = {
   emailVerified: boolean
   operator: boolean
   disabled: boolean
-  /** Whether this session has confirmed the second factor lately; null if the account has none. */
+  /** Whether this session has confirmed the second factor recently; null if the account has none. */
   factorConfirmed: boolean | null
 }
 
-/** `awaitsCode`: the session permits nothing until the code of the second factor is entered. */
+/** `awaitsCode`: the session permits nothing until the second-factor code is entered. */
 type SessionState = { confirmed: boolean; awaitsCode: boolean }
 
 declare module 'lucia' {
@@ -29,16 +29,18 @@ export type SessionUser = UserAttributes & { id: string }
 export type Sessions = {
   /** Starts a session under a new ID. The ID that the browser sent is never reused: an attacker may have planted it. */
   create(userId: string, state?: SessionState): Promise<{ cookie: string }>
-  /** Whose session the Cookie header names, and its stored ID, or null; `cookie` is set once its expiry is extended. */
+  /**
+   * The session in the Cookie header with its user and stored ID, or null. `cookie` is set if the expiry was extended.
+   */
   read(cookieHeader: string): Promise<{ user: SessionUser; sessionId: string; cookie: string | null } | null>
-  /** Whose session the Cookie header names, also one that awaits the code of the second factor. */
+  /** The same, including sessions that await the second-factor code. */
   find(cookieHeader: string): Promise<{ userId: string; sessionId: string; awaitsCode: boolean } | null>
-  /** Whether a Cookie header contains a possible session. */
+  /** Whether a Cookie header may contain a session. */
   names(cookieHeader: string): boolean
-  /** Ends the session that the Cookie header names; the cookie that forgets it. */
+  /** Ends the session in the Cookie header; `cookie` clears it. */
   end(cookieHeader: string): Promise<{ cookie: string }>
   endAllOf(userId: string): Promise<void>
-  /** Those of a user that go on, newest first; `current` is the one that the Cookie header names. */
+  /** A user's active sessions, newest first; `current` is the one in the Cookie header. */
   list(userId: string, cookieHeader: string): Promise<ListedSession[]>
   /** Ends the session with that listed ID; false if there is none. */
   endListed(userId: string, id: string): Promise<boolean>
@@ -48,11 +50,12 @@ export type Sessions = {
 export type ListedSession = { id: string; current: boolean; createdAt: Date; expiresAt: Date }
 
 /**
- * The only place that knows lucia. Version 3 stores session ids as they are; this adapter stores their SHA-256, so that
- * who reads the database cannot become anybody. A session lasts 30 days, put off once half of them are over.
+ * The only code that uses lucia. Version 3 stores session IDs in plain text; this adapter stores their SHA-256, so that
+ * reading the database does not give access to accounts. A session lasts 30 days and is extended after half of that
+ * time.
  */
 export function luciaSessions(query: Queries, { secure }: { secure: boolean }): Sessions {
-  // Browsers take a cookie of this prefix only over TLS, for this very host and for all paths.
+  // Browsers accept a cookie with this prefix only over TLS, for this exact host and for all paths.
   const name = secure ? '__Host-agentgym_session' : 'agentgym_session'
   const lucia = new Lucia(sessionAdapter(query), {
     sessionExpiresIn: new TimeSpan(30, 'd'),
@@ -130,12 +133,12 @@ function sessionsOf(query: Queries, userId: string) {
     .execute()
 }
 
-/** The API never returns the stored ID, not even though it is only a hash. */
+/** The API never returns the stored ID, although it is only a hash. */
 function listedId(storedId: string): string {
   return hashSecret(`listed ${storedId}`).slice(0, 32)
 }
 
-/** Lucia's own parser throws on any badly encoded cookie, even one from another site or program. */
+/** Lucia's own parser throws on any badly encoded cookie, even an unrelated one. */
 function sessionIdIn(cookieHeader: string, name: string): string | null {
   for (const cookie of cookieHeader.split(';')) {
     const [key, value = ''] = cookie.trim().split('=')

@@ -20,20 +20,20 @@ export type SignOnProvider = {
   defaultRole: Role
 }
 
-/** Who changes an organization's sign-on. */
+/** The actor who changes an organization's sign-on. */
 type Change = { actor: Actor; organisation: string; ip: string }
 
-/** Looks up TXT records, as `resolveTxt` of node:dns does. */
+/** Looks up TXT records, like `resolveTxt` of node:dns. */
 export type ResolveTxt = (name: string) => Promise<string[][]>
 
 const recordPrefix = '_agentgym'
 
-/** Where the provider sends the browser back to. */
+/** Redirect URI for the provider. */
 export function redirectUri({ publicUrl }: Pick<ServerConfig, 'publicUrl'>): string {
   return `${publicUrl}/v1/sign-on/callback`
 }
 
-/** An organization's sign-on, for its admins. Throws as `authorize`. */
+/** An organization's sign-on, for its admins. Throws like `authorize`. */
 export async function showSignOn({ database, config }: Services, { actor, organisation }: Change): Promise<SignOn> {
   const { id } = await requireAccount(database.query, organisation, 'organisation')
   await authorize(database.query, actor, 'manage', id, { scope: 'account:manage' })
@@ -52,8 +52,8 @@ export async function showSignOn({ database, config }: Services, { actor, organi
 }
 
 /**
- * Sets an organization's provider, if it answers discovery. Throws `config_invalid` for an issuer that this server does not
- * allow, `oauth_failed` for one that does not answer, and as `authorize`.
+ * Sets an organization's provider, if it answers discovery. Throws `config_invalid` for an issuer that this server does
+ * not allow, `oauth_failed` for one that does not answer, and like `authorize`.
  */
 export async function setProvider(
   services: Services,
@@ -86,7 +86,10 @@ type SetProvider = {
   default_role: 'admin' | 'member' | 'viewer'
 }
 
-/** Ends an organization's sign-on: its members keep their accounts and sessions, and log in by password or mail. */
+/**
+ * Removes an organization's sign-on. Its members keep their accounts and sessions, and can log in with a password or
+ * reset it by mail.
+ */
 export async function removeProvider({ database }: Services, change: Change): Promise<void> {
   await database.transaction(async (query) => {
     const { id } = await requireOwn(query, change.actor, change.organisation)
@@ -95,7 +98,7 @@ export async function removeProvider({ database }: Services, change: Change): Pr
   })
 }
 
-/** Names a domain whose addresses log in through the organization; verified by a TXT record. Throws as `authorize`. */
+/** Adds a domain whose addresses log in through the organization. A TXT record verifies it. Throws like `authorize`. */
 export async function addDomain({ database }: Services, change: Change, domain: string): Promise<SignOnDomain> {
   return database.transaction(async (query) => {
     const { id } = await requireOwn(query, change.actor, change.organisation)
@@ -117,7 +120,7 @@ export async function addDomain({ database }: Services, change: Change, domain: 
 
 /**
  * Checks the domain's TXT record. Throws `domain_unverified` if it is missing or the domain belongs to another
- * organization, `request_invalid` if the domain was not added, and as `authorize`.
+ * organization, `request_invalid` if the domain was not added, and like `authorize`.
  */
 export async function verifyDomain(
   { database }: Services,
@@ -182,7 +185,7 @@ export async function removeDomain({ database }: Services, change: Change, domai
   })
 }
 
-/** The provider that logs in the addresses of a domain, or an organization's by its name. Throws `oauth_not_configured`. */
+/** The provider for the addresses of a domain, or for an organization by its name. Throws `oauth_not_configured`. */
 export async function findProvider(
   query: Queries,
   config: Pick<ServerConfig, 'secret'>,
@@ -217,7 +220,7 @@ export async function findProvider(
   }
 }
 
-/** Whether the organization has proved that the domain is its own. */
+/** Whether the organization has verified the domain. */
 export async function ownsDomain(query: Queries, organizationId: string, domain: string): Promise<boolean> {
   const row = await query
     .selectFrom('sign_on_domains')

@@ -135,7 +135,7 @@ const callbackRoute = defineRoute({
   },
 })
 
-/** What the browser keeps between leaving and coming back. */
+/** Stored in the browser during the redirect. */
 const pendingSchema = z.object({
   organizationId: z.uuid(),
   state: z.string(),
@@ -144,7 +144,7 @@ const pendingSchema = z.object({
   returnTo: returnToSchema,
 })
 
-/** Single sign-on of organizations. `resolve` looks up TXT records; tests have a DNS of their own. */
+/** Single sign-on of organizations. `resolve` looks up TXT records; tests pass their own. */
 export function signOnRoutes(services: Services, resolve?: ResolveTxt): OpenAPIHono<Env> {
   const { config, database } = services
   const routes = createRoutes()
@@ -199,7 +199,7 @@ export function signOnRoutes(services: Services, resolve?: ResolveTxt): OpenAPIH
         hint: 'Start the login again.',
       })
     const provider = await findProvider(database.query, config, { organizationId: pending.organizationId })
-    // As the provider was told: behind a proxy, the request's own address is another.
+    // As registered at the provider: behind a proxy, the request's own URL differs.
     const callback = new URL(redirectUri(config))
     callback.search = new URL(c.req.url).search
     const user = await identify(await discover(config, provider), callback, pending)
@@ -212,7 +212,7 @@ export function signOnRoutes(services: Services, resolve?: ResolveTxt): OpenAPIH
 
 type Redirect = Response & TypedResponse<undefined, 302, 'redirect'>
 
-/** A browser gets back to the log-in page with what failed; programs get the error. */
+/** Browsers are redirected to the login page with the failure; programs get the error. */
 async function backToPage(c: Context<Env>, answer: () => Promise<Redirect>): Promise<Redirect> {
   try {
     return await answer()

@@ -14,10 +14,10 @@ import { type Started, startSession } from './start-session.ts'
 type Request = { actor: Actor | null; ip: string; cookieHeader: string }
 
 /**
- * Logs in a member of an organization by their identity at its provider; `cookie` is the new session's. The provider
- * speaks only for addresses of the organization's own, verified domains. A new identity gets an account of its own and the
- * organization's default role. It is linked to an account that exists with that address only if the browser is logged in
- * to it: an organization's owner must not enter a person's own account. Throws `oauth_failed`.
+ * Logs in a member of an organization by their identity at its provider; `cookie` is the new session's. The provider is
+ * trusted only for addresses in the organization's verified domains. A new identity gets a new account and the
+ * organization's default role. It is linked to an existing account with that address only if the browser is logged in
+ * to it, so that an organization's owner cannot take over a personal account. Throws `oauth_failed`.
  */
 export async function logInBySignOn(
   { database, config }: Services,
@@ -27,7 +27,7 @@ export async function logInBySignOn(
 ): Promise<Started> {
   const { organizationId, issuer } = provider
   return database.transaction(async (query) => {
-    // The same identity twice at once, in two tabs, makes one account.
+    // Two concurrent logins with one identity create one account.
     await database.lock(query, `sign-on:${organizationId}:${issuer}:${user.subject}`)
     if (user.email === null || !(await ownsDomain(query, organizationId, user.email.split('@')[1] ?? '')))
       throw failed(
@@ -55,7 +55,7 @@ async function findLinked(
   return row && findAccountById(query, row.account_id)
 }
 
-/** The account of an identity that comes for the first time, and its membership. */
+/** Creates or links the account of a new identity, and its membership. */
 async function provision(
   query: Transaction<Schema>,
   { organizationId, issuer, defaultRole }: SignOnProvider,
@@ -75,7 +75,7 @@ async function provision(
     .values({ organisation_id: organizationId, issuer, subject, account_id: account.id })
     .execute()
   await audit(query, account, 'sign-on.link', ip, issuer)
-  // Only now: a member that was removed later is not added again by logging in.
+  // Only at the first login, so that a removed member is not added again by logging in.
   if ((await roleIn(query, organizationId, account.id)) === null) {
     await putMember(query, organizationId, account.id, defaultRole)
     await recordAudit(query, {

@@ -23,7 +23,7 @@ type NewUser = {
 /** Creates a user. Throws `name_invalid`, `name_taken`, `email_taken`, `rate_limited`. */
 export async function signUp(services: Services, { username, email, password, ip, local }: NewUser): Promise<Account> {
   const { database } = services
-  // Refused before it costs a hash; whether the name is reserved for operators is only known inside the transaction.
+  // Refused before the cost of a hash. Whether the name is reserved for operators is only known inside the transaction.
   checkUsername(username, { operator: true })
   const passwordHash = await hashPassword(password)
   const account = await database.transaction(async (query) => {
@@ -43,7 +43,9 @@ export async function signUp(services: Services, { username, email, password, ip
   return account
 }
 
-/** Confirms the address that a link was sent to, if the account still has it. Throws `link_invalid`, `rate_limited`. */
+/**
+ * Confirms the address that a link was sent to, if the account still uses it. Throws `link_invalid`, `rate_limited`.
+ */
 export async function verifyEmail({ database }: Services, { token, ip }: { token: string; ip: string }): Promise<void> {
   await limitRate(database, `verify-email:${clientNetwork(ip)}`, { limit: 60, windowSeconds: 3_600 })
   await database.transaction(async (query) => {
@@ -57,7 +59,7 @@ export async function verifyEmail({ database }: Services, { token, ip }: { token
   })
 }
 
-/** Mails a link that proves that the account's address is read by its owner. Does not wait for the mail to go. */
+/** Sends a link that verifies the account's email address. Does not wait for delivery. */
 export function sendVerification({ database, mail, config, log }: Services, account: Account): void {
   const { id, username, email } = account
   if (email === null) return
@@ -76,8 +78,8 @@ export function sendVerification({ database, mail, config, log }: Services, acco
 }
 
 /**
- * Mails a link that sets a new password, if an account has the address. Neither the response nor its timing reveals
- * whether one does: all the work happens after the response.
+ * Sends a link for setting a new password, if an account uses the address. Neither the response nor its timing reveals
+ * whether one does, because all work happens after the response.
  */
 export function sendPasswordReset({ database, mail, config, log }: Services, address: string, ip: string): void {
   inBackground(log, 'sending a password reset', async () => {

@@ -10,7 +10,7 @@ type Start = {
   ip: string
   /** The browser's current session, which ends. */
   cookieHeader: string
-  /** A code of the second factor was accepted. */
+  /** Whether a second-factor code was accepted. */
   confirmed?: boolean
   /** For the audit log: how the user logged in. */
   data?: Record<string, unknown>
@@ -19,11 +19,11 @@ type Start = {
 export type Started = {
   /** Set-Cookie. */
   cookie: string
-  /** The account has a second factor: the session permits nothing until `enterCode` gets its code. */
+  /** The account has a second factor: the session permits nothing until `enterCode` accepts a code. */
   awaitsCode: boolean
 }
 
-/** The session of a user who has just proved who they are, by a password or through a provider. */
+/** Starts the session of a user who has just authenticated by password or provider. */
 export async function startSession(
   query: Transaction<Schema>,
   config: ServerConfig,
@@ -45,15 +45,15 @@ export async function startSession(
 type Browser = {
   cookieHeader: string
   ip: string
-  /** For the audit log: by what it is confirmed. */
+  /** For the audit log: the method of confirmation. */
   by: 'code' | 'security_key'
 }
-/** Whose session is to be confirmed. */
+/** The user of the session. */
 export type Confirming = { account: Account; sessionId: string }
 
 /**
- * Confirms the browser's session once `prove` does not throw: completes a log-in, under a new session ID, or confirms a
- * session that goes on. Undefined if there is no session. Throws `second_factor_required`, and what `prove` throws.
+ * Confirms the browser's session if `prove` does not throw: completes a login with a new session ID, or confirms an
+ * active session. Undefined if there is no session. Throws `second_factor_required`, and the errors of `prove`.
  */
 export async function confirmBrowser(
   { database, config }: Services,
@@ -65,7 +65,7 @@ export async function confirmBrowser(
   if (found === null || account === undefined || account.disabled_at !== null) return undefined
   await prove({ account, sessionId: found.sessionId })
   return database.transaction(async (query) => {
-    // The session may have ended meanwhile: it must not come back under a new ID.
+    // The session may have ended meanwhile and must not be restored under a new ID.
     if ((await luciaSessions(query, config).find(cookieHeader)) === null) throw codeRequired()
     const data = { ...(found.awaitsCode ? { second_factor: true } : { confirm: true }), by }
     const { cookie } = await startSession(query, config, account, { ip, cookieHeader, confirmed: true, data })
@@ -74,7 +74,7 @@ export async function confirmBrowser(
 }
 
 /**
- * Takes the code of the second factor for the browser's session, as `confirmBrowser`. Throws `second_factor_invalid`,
+ * Confirms the browser's session with a second-factor code, like `confirmBrowser`. Throws `second_factor_invalid`,
  * `second_factor_required`, `rate_limited`.
  */
 export function enterCode(

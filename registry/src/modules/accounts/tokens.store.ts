@@ -5,7 +5,7 @@ import { hashSecret, makeSecret } from '../../core/access/secret.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 
-/** As its owner may see it again: without the token. */
+/** A token as shown to its owner, without its secret. */
 export type StoredToken = {
   id: string
   name: string
@@ -35,11 +35,11 @@ type NewToken = {
   worker?: WorkerBinding | null
   /** See `Actor.factorConfirmed`. */
   confirmed?: boolean | undefined
-  /** The token that creates it: see `boundToParent`. */
+  /** The parent token: see `boundToParent`. */
   parentId?: string | null
 }
 
-/** Makes a token; `token` is never to be had again. */
+/** Creates a token. `token` cannot be retrieved later. */
 export async function createToken(query: Queries, token: NewToken): Promise<StoredToken & { token: string }> {
   const secret = makeSecret('agt_')
   const { kinds = null, name: workerName = null } = token.worker ?? {}
@@ -78,9 +78,9 @@ function bindingOf({ worker_kinds: kinds, worker_name: name }: Pick<Row, 'worker
 }
 
 /**
- * What a token created by `tokenId` can be at most: it expires no later than its parent, and is bound to what the parent
- * is bound to. Holds the parent until the transaction ends, so that a revocation at the same time finds the new token.
- * Throws `unauthenticated` if the parent is no longer valid, `forbidden` for work that the parent is not for.
+ * Restricts a token created by `tokenId`: it expires no later than its parent and has the parent's limits. Locks the
+ * parent until the transaction ends, so that a concurrent revocation finds the new token. Throws `unauthenticated` if
+ * the parent is no longer valid, `forbidden` for work outside the parent's limits.
  */
 export async function boundToParent<Wanted extends Pick<NewToken, 'expiresAt' | 'worker'>>(
   query: Transaction<Schema>,
@@ -126,11 +126,14 @@ export async function listTokens(query: Queries, accountId: string): Promise<Sto
   return rows.map(stored)
 }
 
-/** Revokes a token and every token that came from it; their IDs, the token's own first. Empty if it had none such. */
+/**
+ * Revokes a token and all tokens created from it. Returns their IDs, the token's own first; empty if there is no such
+ * token.
+ */
 export async function revokeToken(query: Transaction<Schema>, accountId: string, id: string): Promise<string[]> {
   const revoked: string[] = []
   let found = await revokeWhere(query, accountId, { id: [id] })
-  // Generation by generation: a child that is being created holds its parent, so it exists once the parent is revoked.
+  // Generation by generation: a token that is being created locks its parent, so it exists once the parent is revoked.
   while (found.length > 0) {
     revoked.push(...found)
     found = await revokeWhere(query, accountId, { parent_id: found })
@@ -164,7 +167,7 @@ export async function revokeAllTokens(query: Queries, accountId: string): Promis
     .execute()
 }
 
-/** A token with whose it is, valid or not; undefined for one that was never handed out. */
+/** A token with its owner, valid or not; undefined if it was never issued. */
 export async function findToken(query: Queries, secret: string) {
   const row = await query
     .selectFrom('tokens')
@@ -181,14 +184,14 @@ export async function findToken(query: Queries, secret: string) {
   return row === undefined ? undefined : { ...row, scopes: knownScopes(row.scopes), worker: bindingOf(row) }
 }
 
-/** Notes a use, to five minutes: not a write for every request. */
+/** Records the last use with a resolution of five minutes, to avoid a write per request. */
 export async function touchToken(query: Queries, token: { id: string; last_used_at: Date | null }): Promise<void> {
   if (token.last_used_at !== null && Date.now() - token.last_used_at.getTime() < touchEveryMs) return
   await query.updateTable('tokens').set({ last_used_at: sql<Date>`now()` }).where('id', '=', token.id).execute()
 }
 const touchEveryMs = 5 * 60_000
 
-/** A scope that a later version dropped grants nothing. */
+/** Unknown scopes, such as those removed in a later version, grant nothing. */
 function knownScopes(stored: string[]): Scope[] {
   return scopes.filter((scope) => stored.includes(scope))
 }

@@ -12,7 +12,10 @@ import { keyInvalid, makeChallenge, requireRelyingParty, takeChallenge } from '.
 
 const attempts = { limit: 30, windowSeconds: 15 * 60 }
 
-/** Of the browser's session, also one that awaits the factor: what can confirm it. Undefined without a session. */
+/**
+ * The methods that can confirm the browser's session, including one that awaits its second factor. Undefined without a
+ * session.
+ */
 export async function factorOfBrowser(
   { database, config }: Services,
   cookieHeader: string,
@@ -52,7 +55,7 @@ export async function askForKey(
 type Answered = { cookieHeader: string; credential: SecurityKeyAnswer; ip: string }
 
 /**
- * Confirms the browser's session by a key, as `enterCode` does by a code. Undefined if there is no session. Throws
+ * Confirms the browser's session with a key, like `enterCode` with a code. Undefined if there is no session. Throws
  * `second_factor_invalid`, `second_factor_required`, `rate_limited`.
  */
 export async function enterKey(
@@ -72,7 +75,7 @@ async function useKey(
   const limited = `security-key:${account.id}`
   await limitRate(database, limited, attempts)
   const challenge = await takeChallenge(database.query, sessionId, 'confirm')
-  // Of this account only: another user's key is as unknown as none.
+  // Only keys of this account: another user's key counts as unknown.
   const key = (await keysOf(database.query, account.id)).find(({ credential_id }) => credential_id === credential.id)
   const counted = challenge && key ? await verifiedCount(services, key, { challenge, credential }) : undefined
   if (key === undefined || counted === undefined) {
@@ -87,7 +90,7 @@ async function useKey(
   await refundRate(database, limited, attempts)
 }
 
-/** The count of signatures that the key reports; undefined if the answer is not valid. */
+/** The key's signature counter; undefined if the response is invalid. */
 async function verifiedCount(
   { config }: Services,
   { credential_id, public_key }: StoredKey,
@@ -112,7 +115,7 @@ async function verifiedCount(
   }
 }
 
-/** False if the count does not rise: then another device has the same secret, or the answer is an old one. */
+/** False if the counter does not increase: another device has the same secret, or the response is an old one. */
 async function countUse({ database }: Services, { id }: StoredKey, count: number): Promise<boolean> {
   const row = await database.query
     .updateTable('security_keys')

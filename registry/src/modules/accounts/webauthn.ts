@@ -5,23 +5,23 @@ import { sql } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
 import type { ServerConfig } from '../../core/services.ts'
 
-/** The server as browsers and keys know it: WebAuthn's relying party. */
+/** The server as WebAuthn's relying party. */
 export type RelyingParty = { id: string; origin: string }
 
-/** EdDSA, ES256 and RS256: what every key and browser supports one of. */
+/** EdDSA, ES256 and RS256: every key and browser supports one of them. */
 export const algorithms = [-8, -7, -257]
 
 /** Time to find the key and touch it. */
 const challengeMs = 5 * 60_000
 
-/** From AGENTGYM_PUBLIC_URL; null under an IP address or without TLS, where browsers offer no WebAuthn. */
+/** Derived from AGENTGYM_PUBLIC_URL; null for an IP address or without TLS, where browsers do not support WebAuthn. */
 export function relyingParty({ publicUrl }: Pick<ServerConfig, 'publicUrl'>): RelyingParty | null {
   const { hostname, origin, protocol } = new URL(publicUrl)
   const secure = protocol === 'https:' || hostname === 'localhost' || hostname.endsWith('.localhost')
   return secure && isIP(hostname.replace(/[[\]]/g, '')) === 0 ? { id: hostname, origin } : null
 }
 
-/** As `relyingParty`. Throws `second_factor_conflict`. */
+/** Like `relyingParty`, but throws `second_factor_conflict` instead of returning null. */
 export function requireRelyingParty(config: Pick<ServerConfig, 'publicUrl'>): RelyingParty {
   const party = relyingParty(config)
   if (party !== null) return party
@@ -34,7 +34,7 @@ export function requireRelyingParty(config: Pick<ServerConfig, 'publicUrl'>): Re
 
 type Purpose = 'add' | 'confirm'
 
-/** Makes the session's challenge, in place of an earlier one. */
+/** Creates the session's challenge and replaces an earlier one. */
 export async function makeChallenge(query: Queries, sessionId: string, purpose: Purpose): Promise<Buffer<ArrayBuffer>> {
   const challenge = Buffer.from(new Uint8Array(randomBytes(32)).buffer)
   const values = { challenge: challenge.toString('base64url'), expires_at: new Date(Date.now() + challengeMs) }
@@ -47,8 +47,8 @@ export async function makeChallenge(query: Queries, sessionId: string, purpose: 
 }
 
 /**
- * Takes the session's challenge, which is used up whatever comes of it: call it outside the transaction of the rest.
- * Undefined if there is none, or it has expired.
+ * Consumes the session's challenge, whatever the outcome: call it outside the transaction of the rest. Undefined if
+ * there is none, or it has expired.
  */
 export async function takeChallenge(query: Queries, sessionId: string, purpose: Purpose): Promise<string | undefined> {
   const row = await query
@@ -60,7 +60,7 @@ export async function takeChallenge(query: Queries, sessionId: string, purpose: 
   return row?.valid === true ? row.challenge : undefined
 }
 
-/** The same for every reason: which it was helps only an attacker. */
+/** The same error for every reason, which would only help an attacker. */
 export function keyInvalid(): AgentGymError {
   return new AgentGymError({
     code: 'second_factor_invalid',

@@ -216,7 +216,7 @@ async function listPackages(
   }
 }
 
-/** Names and versions consist of letters, digits and a few signs that mean nothing to HTML. */
+/** Names and versions consist of characters without a meaning in HTML. */
 function readmePage(title: string, html: string): string {
   return `<!doctype html><html lang="en"><head><meta charset="utf-8"><title>${title}</title></head><body>${html}</body></html>`
 }

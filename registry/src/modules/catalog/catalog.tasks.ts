@@ -16,14 +16,14 @@ export function catalogTasks({ database }: Services): ScheduledTask[] {
   ]
 }
 
-/** What is computed without a pause: requests wait for that long, some milliseconds. */
+/** Batch size without a pause: requests wait for a batch, a few milliseconds. */
 const batchSize = 10
-/** Pauses take so many times as long as the work between them. */
+/** Length of pauses as a multiple of the work between them. */
 const pauses = 4
 
 /**
- * Scores every package again, because its maintenance score decays with time and the rules change with releases. In
- * batches by ID, and slowly, because requests come first; tolerates interruption, repetition, and concurrent
+ * Scores every package again, because its maintenance score decays with time and the rules change with releases. Works
+ * in batches by ID with pauses, because requests have priority. Tolerates interruption, repetition and concurrent
  * publishing. Stops once the signal has aborted.
  */
 export async function refreshQuality(query: Queries, now: Date, signal?: AbortSignal): Promise<void> {

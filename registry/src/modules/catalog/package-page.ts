@@ -17,8 +17,8 @@ import { manifestFacts, packageQuality, qualityInput } from '../search/index.ts'
 import { type ListedRow, listedColumns, listedFields, visiblePackages } from './search-packages.ts'
 
 /**
- * Everything that the package's page shows. Of one that was taken down strangers see that, and why, and neither README nor
- * versions. Throws `package_not_found`.
+ * Everything on the package's page. Of a package that was taken down, non-members see only the reason, without README
+ * and versions. Throws `package_not_found`.
  */
 export async function packagePage(services: PackageServices, actor: Actor | null, name: string): Promise<PackagePage> {
   const { query } = services.database
@@ -102,7 +102,7 @@ type LatestRow = Pick<Selectable<VersionTable>, (typeof latestColumns)[number]> 
   created_at: Date
   downloads: number
   publisher: string
-  /** Null if it was made by an earlier rendering. */
+  /** Null if an earlier version of the renderer produced it. */
   readme_html: string | null
   published_at: Date
 }
@@ -126,7 +126,7 @@ export type PageRow = {
   published: number
 }
 
-/** All that a package's page is made of, in one round trip. */
+/** All data of a package's page, in one round trip. */
 async function findPage(query: Queries, packageId: string): Promise<PageRow> {
   return pageRow(await selectPage(query).where('packages.id', '=', packageId).executeTakeFirstOrThrow())
 }
@@ -205,7 +205,7 @@ function pick<Row extends object, Column extends keyof Row>(row: Row, columns: r
   return Object.fromEntries(columns.map((column) => [column, row[column]])) as Pick<Row, Column>
 }
 
-/** A page shows no more. */
+/** Maximum number on a page. */
 const most = 100
 
 /**

@@ -25,7 +25,7 @@ import { describePage, type PageRow, packagePage, pageRow, selectPage } from './
 
 /**
  * Everything that a package's main page shows, in one answer: the page, the offer of its latest version, and that
- * version with its episode. Equal to what four separate requests would return. Throws `package_not_found`.
+ * version with its episode. Equal to the results of four separate requests. Throws `package_not_found`.
  */
 export async function packageView(
   services: PackageServices,
@@ -38,7 +38,7 @@ export async function packageView(
   const page = pageRow(row)
   const { latest } = page
   const isOpen = row.visibility === 'public' && row.taken_down_at === null
-  // What is public, with public offers. Everything else is checked separately.
+  // Only public packages with public offers. Everything else is checked separately.
   if (!isOpen || latest === null || latest.yanked_at !== null || latest.deprecated !== null)
     return viewOfParts(services, actor, requestedName)
   return viewOfRow(services, actor, row, { ...page, latest })
@@ -133,7 +133,7 @@ async function absent<Value extends Offer | SampleEpisode>(reading: Promise<Valu
   }
 }
 
-/** A row as JSON has it: its times are texts. */
+/** A row parsed from JSON: its times are strings. */
 type InJson<Row> = {
   [Column in keyof Row]: Row[Column] extends Date
     ? string

@@ -6,7 +6,7 @@ import { listedColumns, listedPackages, visiblePackages } from './search-package
 
 const mostPackages = 100
 
-/** A user or an organization, and those of its packages that the actor may see. Throws `account_not_found`. */
+/** A user or an organization, with the packages that the actor may see. Throws `account_not_found`. */
 export async function describePublisher(
   { database, config }: Services,
   actor: Actor | null,

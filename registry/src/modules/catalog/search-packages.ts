@@ -31,7 +31,7 @@ export const listedColumns = [
 ] as const
 export type ListedRow = Pick<Selectable<PackageTable>, (typeof listedColumns)[number]>
 
-/** One page, its end if there are more, and how many packages there are before filters. */
+/** One page, its end if there are more, and the number of packages before filters. */
 export type FoundPackages = { rows: ListedRow[]; end: PageEnd | null; groups: FacetGroup[] }
 
 export async function searchPackages(
@@ -45,7 +45,7 @@ export async function searchPackages(
   return { ...page, groups }
 }
 
-/** Without words: down the index of the sort order, until the page is full. */
+/** Without search words: reads the index of the sort order until the page is full. */
 async function browse(
   query: Queries,
   actor: Actor | null,
@@ -75,13 +75,13 @@ function browsedBy(sort: PackageSearch['sort']): BrowsedBy {
   return sort === 'quality' ? 'quality' : 'downloads'
 }
 
-/** As one comparison of rows, which an index on (column, id) can answer. */
+/** A row comparison that uses the index on (column, id). */
 function isAfter(column: BrowsedBy, { key, id }: PageEnd): RawBuilder<SqlBool> {
   const value = column === 'updated_at' ? new Date(key) : key
   return sql<SqlBool>`(${sql.ref(column)}, id) < (${value}, ${id}::uuid)`
 }
 
-/** Public ones are counted already, by triggers; the actor's own private ones are few. */
+/** Public packages are counted by triggers; the actor's own private ones are few. */
 async function countAll(query: Queries, actor: Actor | null): Promise<FacetGroup[]> {
   const counted = query
     .selectFrom('package_counts')
@@ -100,15 +100,15 @@ async function countAll(query: Queries, actor: Actor | null): Promise<FacetGroup
 const groupColumns = sql`kind, coalesce(category, '') as category, coalesce(difficulty, '') as difficulty,
   coalesce(algorithm, '') as algorithm, case when price_minor > 0 then 'paid' else 'free' end as price`
 
-/** A row as JSON has it: its times are texts. */
+/** A row parsed from JSON: its times are strings. */
 type Hit = Omit<ListedRow, 'created_at' | 'updated_at'> & { key: number; created_at: string; updated_at: string }
 
 /**
- * Every hit is read once, for its rank and for the counts; the page's rows come in the same answer.
+ * Reads every hit once, for its rank and for the facets, together with the rows of the page.
  *
- * The planner uses the index only if it may not read the whole table: it does not know that reading the tsvector of a
- * row costs many times as much as reading the row. It also prefers parallel workers and JIT compilation, which help a
- * single query on an idle machine, but not many at once.
+ * The planner uses the index only if sequential scans are off: it does not know that reading a row's tsvector costs
+ * many times as much as reading the row. It also prefers parallel workers and JIT compilation, which help a single
+ * query on an idle machine, but not many at once.
  */
 async function searchByWords(
   query: Transaction<Schema>,
@@ -207,16 +207,16 @@ function relevance({ name }: SearchQuery): RawBuilder<number> {
   return sql<number>`(1000000 * (${words} + ${named} + ${used} + ${good}))::bigint`
 }
 
-/** What a search is narrowed by. */
+/** The filters of a search. */
 const dimensions = ['kind', 'category', 'difficulty', 'algorithm', 'price'] as const
 type Dimension = (typeof dimensions)[number]
 
-/** How many packages share these values; '' if they have none. */
+/** Number of packages with these values; '' for none. */
 type FacetGroup = Record<Dimension, string> & { packages: number }
 
 const maxValues = 50
 
-/** Facets and total of a search, from the packages that it finds before its filters, grouped by all dimensions at once. */
+/** Facets and total of a search, from its results before filters, grouped by all dimensions at once. */
 export function facetCounts(groups: FacetGroup[], search: PackageSearch): { facets: Facets; total: number } {
   const fits = (group: FacetGroup, except?: Dimension) =>
     dimensions.every((dimension) => {
@@ -252,9 +252,9 @@ function addUp(groups: FacetGroup[], dimension: Dimension): { value: string; cou
 }
 
 /**
- * A condition on rows of `packages`: those whose existence the actor may know of. What `authorize(…, 'read')` says of one
- * package, for queries over many: public ones are everybody's, private ones belong to the members of their account, whatever
- * their role, asking by session or by a token with the scope `packages:read`. What was taken down, lists show to its members.
+ * A condition on rows of `packages`: those that the actor may know of. The equivalent of `authorize(…, 'read')` for
+ * queries: everyone sees public packages; members of the account, in any role, see private ones, with a session or a
+ * token with the scope `packages:read`. Lists show packages that were taken down to members only.
  */
 export function visiblePackages(actor: Actor | null): RawBuilder<SqlBool> {
   const listed = sql`packages.visibility = 'public' and packages.taken_down_at is null`

@@ -61,8 +61,8 @@ export async function readLicenseState(
 }
 
 /**
- * Licenses for a row of `packages` that the actor may use, their own first. Paying per run gives no license; a
- * purchased license stays valid whatever the package costs now.
+ * The actor's licenses for a row of `packages`, their own first. Paying per run gives no license. A purchased license
+ * stays valid when the price changes.
  */
 function licensesOf(actor: Actor | null, which: ReturnType<typeof sql>) {
   const holder = actor?.scopes.has('packages:read') ? actor.accountId : null
@@ -117,8 +117,8 @@ type TarballRequest = {
 }
 
 /**
- * The access check before a tarball is sent. With `use`, the license is marked as used before the first byte is sent,
- * so that the buyer cannot keep the files and also refund the order on their own.
+ * The access check before a tarball is sent. With `use`, marks the license as used before the first byte, so that the
+ * buyer cannot both keep the files and refund the order.
  *
  * Throws `payment_required`, `hosted_only`, `package_taken_down`.
  */
@@ -140,7 +140,7 @@ async function requireAccess(query: Queries, request: TarballRequest): Promise<L
   return state
 }
 
-/** The error that `requireTarball` would throw; null if it would not throw. */
+/** The error that `requireTarball` would throw, or null. */
 export async function tarballRefusal(query: Queries, request: TarballRequest): Promise<AgentGymError | null> {
   return request.found.member ? null : (await judge(query, request)).refused
 }
@@ -170,7 +170,7 @@ export function majorOf(version: string): number {
 
 type Wanted = { name: string; version: string; major: number; publicUrl: string; actor: Actor | null }
 
-/** The error for a license that must be bought first. It says how and where, because npm prints it. */
+/** The error if a license must be bought first. Includes how and where, because npm prints it. */
 export function paymentRequired({ name, version, major, publicUrl, actor }: Wanted, price: HeldPrice): AgentGymError {
   const { id, kind, amountMinor, currency } = price
   const { page, command, cost } = howToBuy({ name, major, publicUrl }, price)
@@ -184,7 +184,7 @@ export function paymentRequired({ name, version, major, publicUrl, actor }: Want
 
 type Price = Pick<HeldPrice, 'amountMinor' | 'currency'>
 
-/** Where, with which command and at what cost, as a sentence that may be empty. */
+/** Where to buy, with which command and at what cost, as a sentence that may be empty. */
 export function howToBuy(
   { name, major, publicUrl }: Pick<Wanted, 'name' | 'major' | 'publicUrl'>,
   { amountMinor, currency }: Price,
@@ -199,7 +199,7 @@ export function howToBuy(
   }
 }
 
-/** The same whether or not they bought it: a token without the scope cannot find out, but its holder may know. */
+/** The same text for buyers and others, because a token without the scope cannot find out. */
 function ifBought(actor: Actor | null): string {
   if (actor === null) return ' If you already bought it, log in with `agentgym login`.'
   if (!actor.scopes.has('packages:read')) return ' If you already bought it, use a token with the scope packages:read.'

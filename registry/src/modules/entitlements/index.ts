@@ -1,4 +1,4 @@
-/** Prices in effect, licenses, and who may have the files of a package. */
+/** Current prices, licenses, and access to the files of packages. */
 export {
   holdsAnyLicense,
   howToBuy,

@@ -6,7 +6,7 @@ import type { PriceTable } from '../../core/database/market-schema.ts'
 /** An entry of a package's prices as the rules know it, with its id and currency. */
 export type StoredPrice = PriceEntry & { id: string; currency: string }
 
-/** What a package costs now. `id` is null if no price was ever set: it is free. */
+/** A package's current price. `id` is null if no price was ever set: it is free. */
 export type HeldPrice = { id: string | null; kind: PriceKind; amountMinor: number; currency: string | null }
 
 /**
@@ -16,7 +16,7 @@ export type HeldPrice = { id: string | null; kind: PriceKind; amountMinor: numbe
 export const inEffect = sql<boolean>`prices.withdrawn_at is null and prices.effective_at <= now()`
 export const heldFirst = sql`prices.effective_at desc, prices.created_at desc, prices.id`
 
-/** What the package costs right now, whatever lists show. One round trip. */
+/** The package's current price, which lists may not show yet. One round trip. */
 export async function heldPrice(query: Queries, packageId: string): Promise<HeldPrice> {
   const row = await query
     .selectFrom('prices')
@@ -79,12 +79,12 @@ export function unsetPrice({ id, created_at: createdAt }: { id: string; created_
   return { id, kind: 'free', amount_minor: 0, currency, effective_at: at, created_at: at }
 }
 
-/** Whether a license grants its buyers nothing: npm's word for "all rights reserved". */
+/** Whether a license grants buyers nothing: npm's keyword for "all rights reserved". */
 export function isUnlicensed(license: string | null): boolean {
   return license?.trim().toUpperCase() === 'UNLICENSED'
 }
 
-/** What a package costs: nothing, a one-time price, or a price per run. `amountMinor` is 0 if it is free. */
+/** A package's price: free, one-time, or per run. `amountMinor` is 0 if it is free. */
 export type PriceTerms = { kind: PriceKind; amountMinor: bigint }
 
 /** A price that was set, and when it takes effect. One withdrawn before then never takes effect. */
@@ -94,8 +94,8 @@ const free: PriceTerms = { kind: 'free', amountMinor: 0n }
 
 /**
  * When a price set now takes effect: an increase after the notice period, anything else at once. An increase is
- * anything that may cost some buyer more: more of the same kind, a price for what was free, a price per run instead of
- * one for all runs, or one for all runs that is higher than that of one run.
+ * anything that may cost a buyer more: a higher price of the same kind, any price for a free package, per-run instead
+ * of one-time, or a one-time price above the price per run.
  */
 export function priceTakesEffectAt(
   { current, next }: { current: PriceTerms; next: PriceTerms },
@@ -110,7 +110,7 @@ export function isRaise(current: PriceTerms, next: PriceTerms): boolean {
   return current.kind === 'free' || next.amountMinor > current.amountMinor
 }
 
-/** The price in effect at a moment: the latest to take effect; of two at the same moment, the one set last. */
+/** The price at a given time: the latest to take effect; of two at the same time, the one set last. */
 export function priceAt<Entry extends PriceEntry>(entries: readonly Entry[], at: Date): Entry | typeof free {
   return entries.filter((entry) => isHeld(entry) && entry.effectiveAt <= at).sort(latestFirst)[0] ?? free
 }

@@ -1,4 +1,4 @@
-/** The record of an agent version's verification: how one starts, and how it is shown. */
+/** Verifications of agent versions: starting and showing them. */
 export { listSeasons, turnSeason } from './seasons.ts'
 export {
   describeVerification,

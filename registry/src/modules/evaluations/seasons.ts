@@ -8,20 +8,21 @@ import type { SeasonTable } from '../../core/database/training-schema.ts'
 import type { Services } from '../../core/services.ts'
 
 /*
- * Held-out episodes are the same for all agents of a scenario during a season, so that comparisons are paired and nobody
- * can buy another draw. The secret is committed to when the season starts and revealed when it ends.
+ * During a season, all agents of a scenario are evaluated on the same held-out episodes, so that comparisons are paired
+ * and resubmitting does not give new episodes. The secret is committed to when the season starts and revealed when it
+ * ends.
  */
 
 type SeasonServices = Pick<Services, 'database' | 'config' | 'log'>
 type RunningSeason = { id: number; commitment: string; secret: Buffer }
 
-/** The season that evaluations are drawn from now. The first one starts when it is needed. */
+/** The current season. The first one starts on demand. */
 export async function currentSeason(query: Transaction<Schema>, services: SeasonServices): Promise<RunningSeason> {
   const running = await readRunning(query, services)
   return running ?? turnOver(query, services, 'lost')
 }
 
-/** Ends the season if its time is over, and starts the next one. Resolves to whether it did. */
+/** Ends the season if it is over and starts the next. Resolves to whether it did. */
 export async function turnSeason(services: SeasonServices): Promise<boolean> {
   const { database, config } = services
   const { rows } = await sql`
@@ -32,7 +33,7 @@ export async function turnSeason(services: SeasonServices): Promise<boolean> {
   return true
 }
 
-/** Replicas turn over together: the one that has the lock does it, and the others find it done. */
+/** Replicas coordinate by a lock: one starts the season, the others find it started. */
 async function turnOver(
   query: Transaction<Schema>,
   services: SeasonServices,
@@ -93,7 +94,7 @@ export function seedOfSeason(secret: Uint8Array, scenarioHash: string): number {
   return Number(createHmac('sha256', secret).update(scenarioHash).digest().readBigUInt64BE() >> 11n)
 }
 
-/** Seasons, newest first; the secrets of those that have ended. */
+/** Seasons, newest first, with the secrets of ended ones. */
 export async function listSeasons(
   { database, config }: SeasonServices,
   { before, limit }: { before?: string | undefined; limit: number },

@@ -6,13 +6,13 @@ import type { EvaluationTable } from '../../core/database/training-schema.ts'
 import type { Services } from '../../core/services.ts'
 import { currentSeason, seedOfSeason } from './seasons.ts'
 
-/** Episodes of the run whose seeds were secret. */
+/** Number of held-out episodes of a verification. */
 const heldOutEpisodes = 100
 
 /** What starting a verification needs. */
 export type VerificationServices = Pick<Services, 'database' | 'queue' | 'config' | 'log'>
 
-/** Episodes that a verification plays: the claimed ones and the held-out ones. */
+/** Episodes of a verification: claimed and held-out. */
 export function verificationEpisodes({ evaluation }: AgentManifest): number {
   return evaluation.episodes + heldOutEpisodes
 }
@@ -34,13 +34,13 @@ export async function startVerification(
 type Verified = {
   versionId: string
   agent: AgentManifest
-  /** Whose job it is. Default: that of who requested it, else the installation's. */
+  /** Account of the job. Default: the requester, else the installation. */
   account?: string
-  /** The organization whose version it is, if it counts toward its limits. */
+  /** The organization that owns the version, if the job counts toward its limits. */
   owner?: string
   requestedBy: string | null
   traceparent: string | null
-  /** Nobody waits for it: it comes after all other jobs. */
+  /** Runs only when no other jobs wait. */
   idle?: boolean
 }
 
@@ -48,8 +48,8 @@ type Verified = {
 const idlePriority = -1
 
 /**
- * Queues the verification of an agent's version. Its held-out episodes are those of its scenario in this season: neither
- * another model nor another version changes them.
+ * Queues the verification of an agent's version. Its held-out episodes are those of its scenario in this season:
+ * another model or version does not change them.
  */
 export async function enqueueVerification(
   query: Transaction<Schema>,
@@ -72,7 +72,7 @@ export async function enqueueVerification(
   return row
 }
 
-/** Times in milliseconds, because they may pass through JSON. */
+/** Times are in milliseconds, because they may pass through JSON. */
 export type VerificationRow = {
   begun_at: number
   created_at: number | null
@@ -84,16 +84,15 @@ export type VerificationRow = {
 }
 
 /**
- * The result of verifying a version: its latest decisive verification, else its latest one or, before the first, that a
- * worker is running it. Null if the version is not to be verified. Neither a new request nor a run that decides nothing
- * hides a decisive result.
+ * The verification state of a version: its latest decisive verification, else the latest one, else pending. Null if the
+ * version is not verified. New requests and inconclusive runs do not hide a decisive result.
  */
 export async function describeVerification(query: Queries, versionId: string): Promise<Verification | null> {
   const { rows } = await latestVerification(sql`${versionId}::uuid`).execute(query)
   return verificationOf(rows[0])
 }
 
-/** Selects its row; none if the version is not to be verified. */
+/** Selects its row; none if the version is not verified. */
 export function latestVerification(versionId: RawBuilder<unknown>): RawBuilder<VerificationRow> {
   return sql<VerificationRow>`
     select (1000 * extract(epoch from evaluations.created_at))::bigint as begun_at,

@@ -26,8 +26,8 @@ type HeldCall = {
 type Ended = { id: string; answer: string | null; error: string | null }
 
 /**
- * Ends the calls that the lease still covers: a successful call is charged in the same transaction, once, on the terms
- * of its admission; a failed one is free. The others are too late, and do not change.
+ * Ends the calls that the lease still covers. A successful call is charged once, in the same transaction, on the terms
+ * of its admission; a failed one is free. Late answers change nothing.
  */
 export async function answerCalls(
   services: HostingServices,
@@ -99,14 +99,14 @@ async function writeEnds(query: Transaction<Schema>, ended: Ended[]): Promise<vo
     where hosted_calls.id = ends.id`.execute(query)
 }
 
-/** For the requests of a batch, unless a single one is larger. */
+/** Size limit of a batch's requests, unless a single one is larger. */
 const batchBytes = 4 * 2 ** 20
-/** How long calls of an unloaded version may be passed over for those of a loaded one. */
+/** How long calls of a loaded version may be preferred to older calls of others. */
 const patienceMs = 200
 
 type LeaseRequest = { loaded: string[]; waitMs: number }
 
-/** Calls of one version for a worker, as soon as there are some; undefined if none came within `waitMs`. */
+/** Calls of one version for a worker, as soon as there are any; undefined if none arrive within `waitMs`. */
 export async function leaseCalls(
   services: HostingServices,
   { loaded, waitMs }: LeaseRequest,
@@ -153,8 +153,8 @@ async function takeCalls(services: HostingServices, loaded: string[]): Promise<L
 }
 
 /**
- * The oldest unleased calls of one version: the version with the oldest call or, unless that has waited for long,
- * preferably a version that is already loaded.
+ * The oldest unleased calls of one version: that with the oldest call or, unless it has waited for too long, a loaded
+ * one.
  */
 async function takeBatch(
   query: Transaction<Schema>,
@@ -177,7 +177,7 @@ async function takeBatch(
     update hosted_calls set ${setLeased(leaseMs)}, lease = ${lease} where id = any(${uuidArray(ids)}) returning id, request, leased_until`.execute(
     query,
   )
-  // An update returns its rows in whatever order it met them.
+  // UPDATE returns rows in no defined order.
   const requests = rows.toSorted((one, other) => ids.indexOf(one.id) - ids.indexOf(other.id))
   return { lease, versionId, leasedUntil: requests[0].leased_until, requests }
 }
@@ -193,7 +193,7 @@ function fitting(found: { id: string; bytes: number }[]): string[] {
   return ids
 }
 
-/** The worker has gone while they were taken: the next one has them at once. */
+/** The worker disconnected meanwhile: releases the calls for the next one. */
 async function giveBack(services: HostingServices, { lease, agent, calls }: LeasedCalls): Promise<void> {
   await sql`update hosted_calls set ${setReleased}, lease = null
     where id = any(${uuidArray(calls.map(({ id }) => id))}) and state = 'leased' and lease = ${lease}`.execute(

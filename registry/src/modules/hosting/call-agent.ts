@@ -32,9 +32,9 @@ import {
 import { dropCall, endUnanswered, insertCall, readAnswer } from './hosted-calls.store.ts'
 
 /**
- * Calls an agent: admits the call and waits until a worker has answered it, for 30 s at most. Throws what `admitCall`
- * throws, `agent_unavailable`, `agent_failed`, and a worker's errors about the observation. `signal` aborts when the
- * client disconnects: a call that no worker has by then is dropped.
+ * Calls an agent: admits the call and waits up to 30 s for a worker's answer. Throws the errors of `admitCall`,
+ * `agent_unavailable`, `agent_failed`, and a worker's errors about the observation. `signal` aborts when the client
+ * disconnects: a call that no worker has leased by then is dropped.
  */
 export async function callAgent(services: HostingServices, call: Call, signal: AbortSignal): Promise<HostedCall> {
   const startedMs = performance.now()
@@ -83,7 +83,7 @@ function nameOf({ name, request }: Call): { name: string; version: string } {
   return { name, version: request.version ?? 'latest' }
 }
 
-/** Calls under way at once. */
+/** Maximum number of calls in progress. */
 const openOfAccount = 64
 const openInAll = 2_000
 
@@ -91,11 +91,11 @@ type Call = {
   actor: Actor | null
   name: string
   request: HostedCallRequest
-  /** The client's own ID, under which the call may be retried. */
+  /** ID chosen by the client, for retries. */
   key: string | undefined
   /** The highest price of 1,000 calls that the caller accepts, in minor units; undefined if the request gives none. */
   maxPriceMinor: number | undefined
-  /** The observation, if it depends on the resolved version; replaces the request's. */
+  /** Computes the observation if it depends on the resolved version; replaces the request's. */
   observe?: (versionId: string) => Promise<HostedCallRequest['observation']>
 }
 
@@ -111,15 +111,15 @@ type Wanted = Called & {
   request: string
 } & Pick<Call, 'maxPriceMinor'>
 
-/** The caller, and the call's ID: known before anything waits on it. */
+/** The caller and the call's ID, known before admission. */
 function identifyCall({ actor, key }: Pick<Call, 'actor' | 'key'>): { actor: Actor; id: string } {
   return { actor: requireActor(actor, 'agents:call'), id: key?.toLowerCase() ?? randomUUID() }
 }
 
 /**
- * Admits a call, in one transaction: an authorized caller gets a row that waits for a worker, within what the trial or
- * balance covers. A retry finds the existing row; a failed call may be retried. Resolves to the version that a new row
- * waits for; null for a retry.
+ * Admits a call in one transaction: inserts a row that waits for a worker, if the caller is authorized and the trial or
+ * balance covers it. A retry finds the existing row; a failed call may be retried. Resolves to the version of a new
+ * row; null for a retry.
  *
  * Throws `package_not_found`, `version_not_found`, `version_not_published`, `version_yanked`, `package_taken_down`,
  * `request_invalid` for a scenario, `payment_required` (also for a price that was not confirmed), `price_changed`,
@@ -150,7 +150,7 @@ export async function admitCall(
     maxPriceMinor,
   }
   return database.transaction(async (query) => {
-    // One call per account at a time, so that two calls cannot spend the same balance.
+    // One admission per account at a time, so that two calls cannot spend the same balance.
     await database.lock(query, `hosted-calls:${actor.accountId}`)
     if (wanted.keyed && (await isRepeated(query, wanted))) return null
     const terms = await termsOf(services, query, wanted)
@@ -165,9 +165,9 @@ export async function admitCall(
 }
 
 /**
- * Whether the key belongs to a call that is under way or answered. Not `withIdempotencyKey`, which stores an answer in
- * the transaction that does the work: a worker answers a call later, in another one. The call's ID is its key, so calls
- * without a key pay nothing for this.
+ * Whether the key belongs to a call that is in progress or answered. Not `withIdempotencyKey`, which stores an answer
+ * in the transaction that does the work: a worker answers a call later, in another one. The call's ID is its key, so
+ * calls without a key pay nothing for this.
  */
 async function isRepeated(query: Transaction<Schema>, { id, actor, hash }: Wanted): Promise<boolean> {
   const known = await query
@@ -178,7 +178,7 @@ async function isRepeated(query: Transaction<Schema>, { id, actor, hash }: Wante
     .executeTakeFirst()
   if (known === undefined) {
     const counted = await query.selectFrom('usage_events').select('id').where('id', '=', id).executeTakeFirst()
-    // Its answer is no longer kept, and a call that was charged is not charged again.
+    // Its answer was deleted, and a charged call must not be charged again.
     if (counted !== undefined) throw keyReused(id, 'was used for an earlier call whose result is no longer available')
     return false
   }
@@ -189,12 +189,12 @@ async function isRepeated(query: Transaction<Schema>, { id, actor, hash }: Wante
   return false
 }
 
-/** What the call is permitted by, and the price of 1,000 calls. */
+/** The basis on which the call is allowed, and the price of 1,000 calls. */
 async function termsOf({ config }: Admitting, query: Transaction<Schema>, wanted: Wanted): Promise<Terms> {
   const { actor, name, version, maxPriceMinor } = wanted
   const { currency } = config.training
   const [access] = await readCallerAccess(query, [{ account: actor.username, package: name, version }])
-  // It was there a moment ago.
+  // It existed a moment ago.
   if ('unknown' in access) throw packageNotFound(name)
   const tryTrial = () => trialCallsLeft(query, access)
   const { because } = await callTerms(query, access, { tokenId: actor.tokenId, currency, tryTrial, maxPriceMinor })

@@ -5,16 +5,16 @@ import { stillOpen } from './hosted-calls.store.ts'
 
 type Serving = Pick<Services, 'database' | 'log'>
 
-/** How long calls may still be answered once the server begins to stop. */
+/** How long calls may still be answered after the server starts to shut down. */
 const CLOSING_MS = 10_000
 
-/** What processes signal to each other, before a colon and an ID: a version has a call that waits, a call has ended. */
+/** Signals between processes, followed by a colon and an ID: a version has a waiting call; a call has ended. */
 const admittedSignal = 'call-admitted'
 const endedSignal = 'call-ended'
 
 /**
- * Where callers and workers of this process wait for each other. Calls and answers of this process wake them at once; those of
- * other processes by a signal, which may be lost. So the database is polled as well, once for all waiters.
+ * Connects callers and workers that wait in this process. Calls and answers of this process wake them immediately,
+ * those of other processes by a signal, which may be lost. So the database is polled as well, once for all waiters.
  */
 export class CallBroker {
   readonly #services: Serving
@@ -35,7 +35,7 @@ export class CallBroker {
     return this.#closedAt !== undefined
   }
 
-  /** Workers of this process that wait for calls. */
+  /** Workers that wait for calls in this process. */
   get workers(): number {
     return this.#workers.size
   }
@@ -45,13 +45,13 @@ export class CallBroker {
     return this.#closedAt === undefined ? Number.POSITIVE_INFINITY : this.#closedAt + CLOSING_MS
   }
 
-  /** The server stops: workers ask elsewhere, and callers wait a little longer. */
+  /** Shuts down: workers leave immediately, and callers wait a little longer. */
   close(): void {
     this.#closedAt ??= performance.now()
     this.#wakeAll()
   }
 
-  /** Waits for a call's end; must be called before the call is admitted. The waiter must leave in any case. */
+  /** Waits for a call's end; must be called before the call is admitted. The waiter must always leave. */
   awaitCall(id: string): Waiter {
     const waiter = new Waiter(() => {
       const waiters = this.#callers.get(id)
@@ -66,16 +66,16 @@ export class CallBroker {
     return waiter
   }
 
-  /** Whether a caller of this process waits for the call. */
+  /** Whether a caller in this process waits for the call. */
   isAwaited(id: string): boolean {
     return this.#callers.has(id)
   }
 
-  /** Waits for calls; woken first for those of a loaded version. The waiter must leave in any case. */
+  /** Waits for calls; woken first for those of a loaded version. The waiter must always leave. */
   awaitWork(loaded: readonly string[]): Waiter {
     const waiter: WaitingWorker = new WaitingWorker(new Set(loaded), (unheard) => {
       this.#workers.delete(waiter)
-      // It was woken for a call and leaves without having looked: wake another one.
+      // It was woken for a call but leaves without reading it: wake another one.
       if (unheard) this.#workers.values().next().value?.wake()
       this.#rest()
     })
@@ -84,17 +84,17 @@ export class CallBroker {
     return waiter
   }
 
-  /** To be called once a call that waits is committed. Other processes are asked where no worker of this one is free. */
+  /** Call it after committing a waiting call. Signals other processes if no worker of this one is free. */
   admitted(versionId: string): void {
     if (!this.#wakeWorker(versionId)) this.#services.database.signals.send(`${admittedSignal}:${versionId}`)
   }
 
-  /** To be called once the end of calls is committed. */
+  /** Call it after committing the end of calls. */
   ended(ids: Iterable<string>): void {
     for (const id of ids) if (!this.#wakeCallers(id)) this.#services.database.signals.send(`${endedSignal}:${id}`)
   }
 
-  /** Whether a worker that waits will look for calls: one that has the version loaded, or another. */
+  /** Wakes a waiting worker, preferably one with the version loaded. Returns whether there was one. */
   #wakeWorker(versionId: string): boolean {
     const waiting = [...this.#workers]
     const ready = waiting.find(({ loaded }) => loaded.has(versionId))
@@ -109,7 +109,7 @@ export class CallBroker {
     return this.#callers.has(id)
   }
 
-  /** What another process, or this one, has signaled. */
+  /** Handles a signal of any process. */
   #signaled(message: string): void {
     const [what, id = ''] = message.split(':')
     if (what === admittedSignal) this.#wakeWorker(id)
@@ -164,10 +164,10 @@ export class CallBroker {
   }
 }
 
-/** Calls that a worker may have now: each is given out twice at most. */
+/** Calls that can be leased: each at most twice. */
 export const mayBeLeased = sql<boolean>`${leasable(2)} and expires_at > now()`
 
-/** A caller or worker that waits. A wake-up that comes while it reads the database is kept. */
+/** A waiting caller or worker. A wake-up during a database read is not lost. */
 class Waiter {
   readonly #left: (unheard: boolean) => void
   #woken = false
@@ -177,7 +177,7 @@ class Waiter {
     this.#left = left
   }
 
-  /** Whether it is about to look. */
+  /** Whether it has a pending wake-up. */
   get woken(): boolean {
     return this.#woken
   }
@@ -187,7 +187,7 @@ class Waiter {
     this.#resolve()
   }
 
-  /** Resolves when there may be news, after `ms`, or when the signal aborts. */
+  /** Resolves at a wake-up, after `ms`, or when the signal aborts. */
   async news(ms: number, signal: AbortSignal): Promise<void> {
     if (!this.#woken && !signal.aborted && ms > 0) {
       const { promise, resolve } = Promise.withResolvers<void>()
@@ -215,13 +215,13 @@ class WaitingWorker extends Waiter {
   }
 }
 
-/** Milliseconds. Tests have shorter ones. */
+/** In milliseconds. Tests use shorter times. */
 export type HostingTimes = {
   /** How long a caller waits for an answer. */
   waitMs: number
-  /** How long a worker has a batch before another may have it. */
+  /** Lease time of a batch. */
   leaseMs: number
-  /** How often to poll the database for other processes' changes. */
+  /** Polling interval for changes of other processes. */
   pollMs: number
 }
 

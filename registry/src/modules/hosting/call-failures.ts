@@ -1,7 +1,7 @@
 import { AgentGymError, type ErrorReport, errorCatalog, formatAmount } from '@agentgym/contract'
 import { howToBuy } from '../entitlements/index.ts'
 
-/** The agent's version that a call is of. */
+/** The version of the called agent. */
 export type Called = { name: string; version: string }
 
 const shown = ({ name, version }: Called) => `${name}@${version}`
@@ -40,7 +40,7 @@ type Sale = Called & {
   price: { amountMinor: number; currency: string | null }
 }
 
-/** Explains the price of further calls, and where to buy them. */
+/** Explains the price of more calls, and where to buy. */
 export function trialExhausted({ name, version, major, publicUrl, trialCalls, price }: Sale): AgentGymError {
   const { page, command, cost } = howToBuy({ name, major, publicUrl }, price)
   const { amountMinor, currency } = price
@@ -113,7 +113,7 @@ export function keyReused(id: string, why: string): AgentGymError {
   })
 }
 
-/** `taken`: a worker had it, and did not answer. */
+/** `taken`: a worker leased it but did not answer. */
 export function agentUnavailable(called: Called, taken: boolean): AgentGymError {
   return new AgentGymError({
     code: 'agent_unavailable',
@@ -130,7 +130,8 @@ const callersFaults = new Set<ErrorReport['code']>(['observation_invalid', 'mask
 const agentsFaults = /^(?:model|agent|manifest|scenario|package)_/
 
 /**
- * What the caller sees of a worker's report. A failure that is neither the caller's nor the agent's is the worker's.
+ * The caller's view of a worker's error report. A failure caused neither by the caller nor by the agent is the
+ * worker's.
  */
 export function failureOf(called: Called, report: ErrorReport): ErrorReport {
   if (callersFaults.has(report.code)) return report

@@ -13,7 +13,7 @@ import { sql } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
 import type { FailureFormat } from '../../core/http/env.ts'
 
-/** Of what an agent is shown. */
+/** Size limit of an observation. */
 const observationBytes = 256 * 1024
 
 /** `@scope/name[@range]`. Throws `request_invalid` if it cannot name an agent. */
@@ -23,10 +23,7 @@ export function modelOf({ model }: ChatRequest): { name: string; version?: strin
   return { name, version }
 }
 
-/**
- * The agent's input: the text of the last message of the user, or of a tool, whose result is the next observation.
- * Throws `request_invalid`, `request_too_large`.
- */
+/** The observation: the text of the last user or tool message. Throws `request_invalid`, `request_too_large`. */
 export function observedText({ messages }: ChatRequest): string {
   const message = messages.findLast(({ role }) => role === 'user' || role === 'tool')
   const { content } = message ?? {}
@@ -43,8 +40,8 @@ export function observedText({ messages }: ChatRequest): string {
 }
 
 /**
- * Parses an observation: JSON or, if it is not JSON, the text itself. An agent that observes text gets the text as it
- * is, including `42`, unless it is a JSON string. Throws `request_invalid` if it is nested too deep.
+ * Parses an observation: JSON or, if it is not JSON, the text itself. An agent that observes text gets the text
+ * unchanged, including `42`, unless it is a JSON string. Throws `request_invalid` if it is nested too deep.
  */
 export function observationOf(text: string, space: SpaceDescription | undefined): HostedCall['action'] {
   const parsed = parseJson(text)
@@ -67,7 +64,7 @@ type Completion = {
   call: HostedCall
   /** The agent's, of its manifest. */
   action: SpaceDescription | undefined
-  /** What the agent was shown. */
+  /** The observation. */
   observed: string
   now: Date
 }
@@ -76,7 +73,7 @@ type Completion = {
 export function chatCompletion({ request, call, action, observed, now }: Completion): ChatCompletion {
   const tool = toolOf(request, call, action)
   const content = tool === undefined ? JSON.stringify({ action: call.action, label: call.label }) : null
-  // A policy has no tokens: four characters count as one, as texts have on average.
+  // Policies have no tokens: four characters count as one, a common average.
   const [prompt, completion] = [observed, content ?? tool?.arguments ?? ''].map(({ length }) => Math.ceil(length / 4))
   const toolCalls = tool && [{ id: `call_${call.id.replaceAll('-', '')}`, type: 'function' as const, function: tool }]
   return {
@@ -96,7 +93,9 @@ export function chatCompletion({ request, call, action, observed, now }: Complet
   }
 }
 
-/** The tool that the action calls: by its label, or as tool scenarios have it, `{ tool: index, NAME: parameters }`. */
+/**
+ * The tool that the action calls: by its label, or in the form of tool scenarios, `{ tool: index, NAME: parameters }`.
+ */
 function toolOf(
   { tools, tool_choice }: ChatRequest,
   { action, label }: HostedCall,
@@ -117,7 +116,7 @@ const entryOf = (entries: Entries, name: string) => entries.find((entry) => entr
 const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value)
 
-/** A value with the labels of its choices: clients know the words of a tool's parameters, not their numbers. */
+/** Replaces the choices in a value by their labels, because clients know a tool's parameters by words, not numbers. */
 function labeled(value: unknown, space: SpaceDescription | undefined): unknown {
   if (space?.type === 'discrete' && typeof value === 'number') return space.labels?.[value - space.start] ?? value
   if (space?.type !== 'dict' || !isRecord(value)) return value
@@ -191,7 +190,7 @@ export async function spacesOf(
 
 type AgentSpaces = Pick<AgentManifest['scenario'], 'observation' | 'action'> & { remembers: boolean }
 
-/** A conversation has no place for what an agent remembers between calls. Throws `request_invalid` for an agent with memory. */
+/** Chat completions cannot carry an agent's memory between calls. Throws `request_invalid` for an agent with memory. */
 export function refuseMemory(agent: AgentSpaces | undefined): void {
   if (agent?.remembers !== true) return
   throw invalid('model', 'this agent remembers earlier observations: call it by /v1/packages/…/calls, with its `state`')
@@ -199,7 +198,7 @@ export function refuseMemory(agent: AgentSpaces | undefined): void {
 
 type CallableAgent = { name: string; owner: string; created_at: Date }
 
-/** Agents that an account owns, alone or with others, or has bought: the first hundred by name. */
+/** Agents that an account or its organizations own or bought: the first hundred by name. */
 export async function callableAgents(query: Queries, accountId: string): Promise<CallableAgent[]> {
   const { rows } = await sql<CallableAgent>`
     with holders as (

@@ -21,7 +21,7 @@ import { answerCalls, leaseCalls, openLeasedAgent } from './answer-calls.ts'
 import { callAgent } from './call-agent.ts'
 import type { HostingServices } from './call-broker.ts'
 
-/** Errors of a call, the same for every API. */
+/** Errors of a call, shared by both APIs. */
 export const callFailures = failures(
   ...(['unauthenticated', 'forbidden', 'package_not_found', 'package_taken_down', 'version_not_found'] as const),
   ...(['version_not_published', 'version_yanked', 'payment_required', 'price_changed', 'trial_exhausted'] as const),
@@ -102,7 +102,7 @@ const tarballRoute = defineRoute({
   },
 })
 
-/** Calls of hosted agents: the endpoints for callers, and those for the workers that answer. */
+/** Calls of hosted agents: endpoints for callers, and for workers. */
 export function hostedCallRoutes(services: HostingServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(callRoute, async (c) => {

@@ -53,7 +53,7 @@ export async function readAnswer(query: Kysely<Schema>, id: string): Promise<str
   return row.answer ?? undefined
 }
 
-/** Those of these calls that have not ended. */
+/** The given calls that have not ended. */
 export async function stillOpen(query: Kysely<Schema>, ids: string[]): Promise<Set<string>> {
   const rows = await query
     .selectFrom('hosted_calls')
@@ -64,14 +64,14 @@ export async function stillOpen(query: Kysely<Schema>, ids: string[]): Promise<S
   return new Set(rows.map(({ id }) => id))
 }
 
-/** Withdraws a call that has no waiter left, unless a worker has it. */
+/** Deletes a call that has no waiter left, unless a worker has leased it. */
 export async function dropCall(query: Kysely<Schema>, id: string): Promise<void> {
   await query.deleteFrom('hosted_calls').where('id', '=', id).where('state', '=', 'waiting').execute()
 }
 
 /**
- * Ends calls that were not answered in time: the given one, or all that can have no waiter left. A later answer from a
- * worker is too late, so nothing is charged.
+ * Ends calls that were not answered in time: the given one, or all that cannot have a waiter anymore. Later answers are
+ * ignored, so nothing is charged.
  */
 export async function endUnanswered(query: Kysely<Schema>, which: { id: string } | 'expired'): Promise<void> {
   const { rows } = await sql<{ id: string; name: string; version: string; attempts: number }>`
@@ -91,7 +91,7 @@ export async function endUnanswered(query: Kysely<Schema>, which: { id: string }
   }
 }
 
-/** Answers that can be requested again are kept for an hour, others until they have been read. */
+/** Answers to retryable calls are kept for an hour, others until they are read. */
 export async function forgetCalls(query: Kysely<Schema>): Promise<void> {
   for (;;) {
     const { rows } = await sql<{ id: string }>`

@@ -2,7 +2,7 @@ import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.t
 import type { Services } from '../../core/services.ts'
 import { endUnanswered, forgetCalls } from './hosted-calls.store.ts'
 
-/** Ends calls whose server died while callers waited, and deletes answers that can no longer be requested. */
+/** Ends calls whose server died while callers waited, and deletes expired answers. */
 export function hostingTasks({ database }: Pick<Services, 'database'>): ScheduledTask[] {
   const run = async () => {
     await endUnanswered(database.query, 'expired')

@@ -1,3 +1,3 @@
-/** Agents that workers of the marketplace run for their callers. */
+/** Hosted agents: calls that the marketplace's workers answer. */
 export { type HostingServices, openHostingServices } from './call-broker.ts'
 export { hostingModule } from './hosting.module.ts'

@@ -66,8 +66,8 @@ const releaseRoute = defineRoute({
 })
 
 /**
- * The endpoints that every worker calls. Workers have no database and no keys: only a token, and what a lease lets them
- * read.
+ * The endpoints that every worker calls. Workers have no access to the database or to keys: only a token, and what
+ * their leases cover.
  */
 export function jobRoutes(services: Services, handlers: JobHandler[]): OpenAPIHono<Env> {
   const routes = createRoutes()

@@ -3,7 +3,7 @@ import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.t
 import type { Services } from '../../core/services.ts'
 import { forgetWorkers } from './workers.store.ts'
 
-/** What the queue needs done regularly. */
+/** Scheduled tasks of the queue. */
 export function jobTasks(services: Services, handlers: JobHandler[]): ScheduledTask[] {
   const { database, queue } = services
   const expire = async () => {

@@ -6,8 +6,8 @@ import type { Services } from '../../core/services.ts'
 import { noteWorker } from './workers.store.ts'
 
 /**
- * Leases the next job of one of `kinds` to the caller; undefined if there is none. Jobs that take seconds come before
- * jobs that take hours, whatever the order of the request, but only so many of them (`orderKinds`).
+ * Leases the next job of one of `kinds` to the caller; undefined if there is none. Short jobs come before long ones,
+ * whatever the order of the request, but only up to a limit (`orderKinds`).
  */
 export async function leaseJob(
   services: Pick<Services, 'database' | 'queue' | 'config' | 'log'>,
@@ -24,7 +24,7 @@ export async function leaseJob(
   for (const handler of wanted)
     if (waiting.includes(handler.kind) && (await handler.admits?.(place)) !== false) open.set(handler.kind, handler)
   const kindsInOrder = await queue.ordered([...open.keys()])
-  // What nobody waits for comes after everything that somebody does, of whatever kind.
+  // Idle-time jobs come after all other jobs, of any kind.
   for (const idle of [false, true])
     for (const kind of kindsInOrder) {
       const passed = kindsInOrder.filter((other) => other !== kind)
@@ -66,12 +66,12 @@ async function leaseNext(
   }
 }
 
-/** When a lease that is renewed now ends. */
+/** Expiry of a lease renewed now. */
 export function leaseEnd(): string {
   return new Date(Date.now() + leaseSeconds * 1000).toISOString()
 }
 
-/** Gives a job back before its lease is over: it waits for the next worker at once. Throws `lease_lost`. */
+/** Releases a job before its lease expires: it is available to other workers immediately. Throws `lease_lost`. */
 export async function releaseJob(
   services: Pick<Services, 'database' | 'queue' | 'config' | 'log'>,
   handlers: JobHandler[],

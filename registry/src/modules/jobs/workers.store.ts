@@ -5,7 +5,7 @@ import type { Queries } from '../../core/database/database.ts'
 /** Rows are not updated more often than this. */
 const freshness = sql<Date>`now() - interval '3 seconds'`
 
-/** Notes a worker as it describes itself. */
+/** Stores a worker's description of itself. */
 export async function noteWorker(
   query: Queries,
   worker: WorkerDescription,
@@ -21,7 +21,7 @@ export async function noteWorker(
     .onConflict((conflict) =>
       conflict
         .column('id')
-        // Its loops ask for different kinds.
+        // A worker requests different kinds in separate loops.
         .doUpdateSet({ ...row, evaluates: sql<boolean>`workers.evaluates or ${evaluates}` })
         .where((where) =>
           where.or([where('workers.seen_at', '<', freshness), where('workers.evaluates', '<', evaluates)]),
@@ -41,7 +41,7 @@ export async function noteUsage(query: Queries, workerId: string | null, usage?:
     .execute()
 }
 
-/** Forgets workers that are long gone. */
+/** Deletes workers that have been gone for long. */
 export async function forgetWorkers(query: Queries): Promise<void> {
   await query.deleteFrom('workers').where('seen_at', '<', sql<Date>`now() - interval '1 day'`).execute()
 }

@@ -223,7 +223,7 @@ async function moderationOf(query: Queries, { id, name }: { id: string; name: st
 type Message = { subject: string; paragraphs: string[] }
 type Mailing = Pick<Services, 'database' | 'mail' | 'config' | 'log'>
 
-/** Mails a user, or the owners of an organization. Does not wait for the mail to go. */
+/** Mails a user, or the owners of an organization. Does not wait for delivery. */
 export function mailAccount(services: Mailing, accountId: string, message: Message): void {
   inBackground(services.log, 'a mail about moderation', async () => {
     const { query } = services.database

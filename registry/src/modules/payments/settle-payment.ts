@@ -103,7 +103,7 @@ function noteOf({ account_id: accountId, amount_minor, currency, order_id }: Pay
   }
 }
 
-/** Emails the user, or the owners of the organization. Does not wait for the mail to be sent. */
+/** Emails the user, or the owners of the organization. Does not wait for delivery. */
 export function mailPayer({ database, mail, log }: Services, { accountId, subject, text }: PayerNote): void {
   inBackground(log, 'emailing a payer', async () => {
     const { rows } = await sql<{ email: string; username: string }>`

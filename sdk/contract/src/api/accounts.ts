@@ -91,7 +91,7 @@ export type OwnAccount = z.infer<typeof ownAccountSchema>
 
 /** No length rules: a password that no account can have is simply wrong. */
 export const logInRequestSchema = z.strictObject({
-  /** Or the email address of the account. */
+  /** Username or email address. */
   username: z.string().max(254),
   password: z.string().max(1_000),
   /** Of the second factor: six digits of the app, or a recovery code. */
