@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "aligned_floats.h"
 #include "policy.h"
 
 namespace agentgym {
@@ -10,11 +11,11 @@ namespace agentgym {
 /// Tensors of one tile's images, for one network; one a thread. A tensor is [rows, pixels, channels], position by
 /// position, with channels padded to whole registers in all but the image itself.
 struct ImageMemory {
-  std::vector<std::vector<float>> tensors;  // outputs of the convolutions, image after image, before their activation
-  std::vector<std::vector<float>> gradients;  // d loss / d tensor of one sample
-  std::vector<float> active;                // max(0, x) of one sample's tensor
-  std::vector<float> patches;               // [out pixels, patch] of one sample
-  std::vector<float> patch_gradients;       // [out pixels, padded patch]
+  std::vector<AlignedFloats> tensors;  // outputs of the convolutions, image after image, before their activation
+  std::vector<AlignedFloats> gradients;  // d loss / d tensor of one sample
+  AlignedFloats active;                // max(0, x) of one sample's tensor
+  AlignedFloats patches;               // [out pixels, patch] of one sample
+  AlignedFloats patch_gradients;       // [out pixels, padded patch]
 };
 
 /// Forward and backward pass of a network's convolutions over a tile, each as a matrix product of patches and filters.
@@ -50,9 +51,9 @@ class ConvolutionPass {
     int64_t patch_padded;
     int64_t weight_gradient;  // [patch, out_stride] in the kernels' layout
     int64_t bias_gradient;    // [out_stride]
-    std::vector<float> weight;      // [out channels, patch_padded]; empty for the first of an image
-    std::vector<float> transposed;  // [patch, out_stride]
-    std::vector<float> bias;        // [out_stride]
+    AlignedFloats weight;      // [out channels, patch_padded]; empty for the first of an image
+    AlignedFloats transposed;  // [patch, out_stride]
+    AlignedFloats bias;        // [out_stride]
   };
 
   struct Image {

@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <vector>
 
 #include "action_scorer.h"
@@ -28,20 +29,28 @@ constexpr int64_t kMostChunkMemory = int64_t{64} << 20;  // floats
 /// Elementwise work below this is not worth waking a thread for.
 constexpr int64_t kParallelElements = 1 << 17;
 
-int64_t Tiles(int64_t rows) { return (rows + kTileRows - 1) / kTileRows; }
+int64_t Tiles(int64_t rows, int64_t tile_rows) { return (rows + tile_rows - 1) / tile_rows; }
+
+/// Whether a layer's weights fill a good part of the second-level cache. Such networks take more samples at once, because
+/// each tile reads all the weights again, and fewer chunks, because each has a gradient as long as the weights.
+bool IsLarge(const Policy& policy) {
+  return std::any_of(policy.actor.layers.begin(), policy.actor.layers.end(),
+                     [](const Layer& layer) { return layer.in * layer.out >= 1 << 16; });
+}
 
 /// What one thread needs to take a tile through both networks.
 struct Workspace {
-  Workspace(const Policy& policy, const NetworkPass& actor, const NetworkPass& critic, const ConvolutionPass& images)
-      : actor(actor.MakeMemory()),
-        critic(critic.MakeMemory()),
-        pixels(kTileRows * policy.pixel_size + kLanes),
+  Workspace(const Policy& policy, const NetworkPass& actor, const NetworkPass& critic, const ConvolutionPass& images,
+            int64_t tile_rows)
+      : actor(actor.MakeMemory(tile_rows)),
+        critic(critic.MakeMemory(tile_rows)),
+        pixels(tile_rows * policy.pixel_size + kLanes),
         images(images.MakeMemory()),
         scorer(policy) {}
 
   TileMemory actor;
   TileMemory critic;
-  std::vector<float> pixels;  // [kTileRows, policy.pixel_size], and slack
+  AlignedFloats pixels;          // [tile's rows, policy.pixel_size], and slack
   ImageMemory images;         // of the network in hand
   RecurrentWorkspace recurrent;  // likewise
   ActionScorer scorer;
@@ -52,6 +61,8 @@ class FusedEngine final : public Engine {
   FusedEngine(const Policy& policy, TrainingState& state, int threads)
       : policy_(policy),
         state_(state),
+        tile_rows_(IsLarge(policy) && policy.images + policy.memory == 0 ? 2 * kTileRows : kTileRows),
+        most_chunks_(IsLarge(policy) ? kMostChunks / 2 : kMostChunks),
         pool_(threads),
         encoder_(policy, state.weights),
         actor_(policy, policy.actor),
@@ -60,7 +71,7 @@ class FusedEngine final : public Engine {
         actor_images_(policy, policy.actor),
         critic_images_(policy, policy.critic),
         gradient_(policy.trainable_size, 0.0f) {
-    for (int i = 0; i < pool_.threads(); ++i) workspaces_.emplace_back(policy, actor_, critic_, actor_images_);
+    for (int i = 0; i < pool_.threads(); ++i) workspaces_.emplace_back(policy, actor_, critic_, actor_images_, tile_rows_);
     actor_images_start_ = actor_.gradient_size();
     critic_start_ = actor_images_start_ + actor_images_.gradient_size();
     critic_images_start_ = critic_start_ + critic_.gradient_size();
@@ -80,9 +91,9 @@ class FusedEngine final : public Engine {
 
   void Forward(const float* observations, int64_t count, float* distribution, float* values) override {
     Pack();
-    pool_.Run(Tiles(count), [&](int64_t tile, int thread) {
-      const int64_t first = tile * kTileRows;
-      const int64_t rows = std::min(kTileRows, count - first);
+    pool_.Run(Tiles(count, tile_rows_), [&](int64_t tile, int thread) {
+      const int64_t first = tile * tile_rows_;
+      const int64_t rows = std::min(tile_rows_, count - first);
       Workspace& memory = workspaces_[thread];
       const auto row = [&](int64_t i) { return observations + (first + i) * policy_.observation_size; };
       EncodeShared(memory, rows, row);
@@ -128,9 +139,9 @@ class FusedEngine final : public Engine {
     Pack();
     const float* log_std = policy_.log_std < 0 ? nullptr : &state_.weights[policy_.log_std];
     if (policy_.memory > 0) return ScoreSequences(log_std, log_probabilities);
-    pool_.Run(Tiles(batch_->size), [&](int64_t tile, int thread) {
-      const int64_t first = tile * kTileRows;
-      const int64_t rows = std::min(kTileRows, batch_->size - first);
+    pool_.Run(Tiles(batch_->size, tile_rows_), [&](int64_t tile, int thread) {
+      const int64_t first = tile * tile_rows_;
+      const int64_t rows = std::min(tile_rows_, batch_->size - first);
       Workspace& memory = workspaces_[thread];
       const auto row = [&](int64_t i) { return &batch_->observations[(first + i) * policy_.observation_size]; };
       EncodeShared(memory, rows, row);
@@ -148,16 +159,19 @@ class FusedEngine final : public Engine {
     Pack();
     if (policy_.memory > 0) return ComputeSequenceGradient(rows, count, settings);
     const Minibatch minibatch = DescribeMinibatch(*batch_, rows, count, settings);
-    const int64_t tiles = Tiles(count);
+    // Chunks are whole small tiles, however many rows are taken at once.
+    const int64_t tiles = Tiles(count, kTileRows);
     const int64_t chunks = std::clamp<int64_t>(std::min((tiles + kTilesInChunk - 1) / kTilesInChunk,
-                                                        kMostChunkMemory / chunk_size_), 1, kMostChunks);
-    chunk_gradients_.resize(kMostChunks * chunk_size_ <= kMostChunkMemory ? kMostChunks * chunk_size_ : chunks * chunk_size_);
+                                                        kMostChunkMemory / chunk_size_), 1, most_chunks_);
+    chunk_gradients_.resize(most_chunks_ * chunk_size_ <= kMostChunkMemory ? most_chunks_ * chunk_size_ : chunks * chunk_size_);
     losses_.assign(chunks, {});
     text_gradient_.resize(2 * count * policy_.text_leaves * policy_.embedding);
     pool_.Run(chunks, [&](int64_t chunk, int thread) {
       std::fill_n(&chunk_gradients_[chunk * chunk_size_], chunk_size_, 0.0f);
-      for (int64_t tile = tiles * chunk / chunks; tile < tiles * (chunk + 1) / chunks; ++tile) {
-        RunTile(minibatch, tile, workspaces_[thread], &chunk_gradients_[chunk * chunk_size_], losses_[chunk]);
+      const int64_t end = std::min(tiles * (chunk + 1) / chunks * kTileRows, count);
+      for (int64_t first = tiles * chunk / chunks * kTileRows; first < end; first += tile_rows_) {
+        RunTile(minibatch, first, std::min(tile_rows_, end - first), workspaces_[thread],
+                &chunk_gradients_[chunk * chunk_size_], losses_[chunk]);
       }
     });
     Reduce(chunks);
@@ -165,7 +179,15 @@ class FusedEngine final : public Engine {
     return MeanLoss(losses_, count);
   }
 
-  double GradientNorm() override { return std::sqrt(SumOfSquares(gradient_.data(), policy_.trainable_size)); }
+  double GradientNorm() override {
+    const int64_t blocks = (policy_.trainable_size + kParallelElements - 1) / kParallelElements;
+    squares_.resize(blocks);
+    pool_.Run(blocks, [&](int64_t i, int) {
+      const int64_t first = i * kParallelElements;
+      squares_[i] = SumOfSquares(&gradient_[first], std::min(kParallelElements, policy_.trainable_size - first));
+    });
+    return std::sqrt(std::accumulate(squares_.begin(), squares_.end(), 0.0));
+  }
 
   void ReadGradient(float* gradient) override { std::copy(gradient_.begin(), gradient_.end(), gradient); }
 
@@ -203,10 +225,20 @@ class FusedEngine final : public Engine {
     });
   }
 
+  /// body(network) for actor and critic, in parallel where that pays.
+  template <typename Body>
+  void EachNetwork(Body body) {
+    if (!has_critic_ || policy_.trainable_size < kParallelElements) {
+      body(actor_);
+      if (has_critic_) body(critic_);
+      return;
+    }
+    pool_.Run(2, [&](int64_t i, int) { body(i == 0 ? actor_ : critic_); });
+  }
+
   void Pack() {
     if (packed_) return;
-    actor_.Pack(state_.weights.data());
-    if (has_critic_) critic_.Pack(state_.weights.data());
+    EachNetwork([&](NetworkPass& network) { network.Pack(state_.weights.data()); });
     actor_images_.Pack(state_.weights.data());
     critic_images_.Pack(state_.weights.data());
     for (RecurrentNetwork& network : recurrent_) network.Pack(state_.weights.data());
@@ -372,9 +404,8 @@ class FusedEngine final : public Engine {
     }
   }
 
-  void RunTile(const Minibatch& minibatch, int64_t tile, Workspace& memory, float* gradient, LossSums& loss) {
-    const int64_t first = tile * kTileRows;
-    const int64_t rows = std::min(kTileRows, minibatch.count - first);
+  void RunTile(const Minibatch& minibatch, int64_t first, int64_t rows, Workspace& memory, float* gradient,
+               LossSums& loss) {
     const auto row = [&](int64_t i) {
       return &batch_->observations[minibatch.rows[first + i] * policy_.observation_size];
     };
@@ -434,8 +465,9 @@ class FusedEngine final : public Engine {
     OverElements(chunk_size_, [&](int64_t first, int64_t count) {
       SumArrays(&chunk_gradients_[first], chunks, chunk_size_, count, &sum_[first]);
     });
-    actor_.Unpack(sum_.data(), gradient_.data());
-    if (has_critic_) critic_.Unpack(&sum_[critic_start_], gradient_.data());
+    EachNetwork([&](NetworkPass& network) {
+      network.Unpack(&sum_[&network == &actor_ ? 0 : critic_start_], gradient_.data());
+    });
     actor_images_.Unpack(sum_.data() + actor_images_start_, gradient_.data());
     critic_images_.Unpack(sum_.data() + critic_images_start_, gradient_.data());
     for (size_t i = 0; i < recurrent_.size(); ++i) {
@@ -460,6 +492,8 @@ class FusedEngine final : public Engine {
 
   const Policy& policy_;
   TrainingState& state_;
+  int64_t tile_rows_;
+  int64_t most_chunks_;
   ThreadPool pool_;
   ObservationEncoder encoder_;
   NetworkPass actor_;
@@ -478,11 +512,12 @@ class FusedEngine final : public Engine {
   int64_t critic_images_start_ = 0;
   int64_t log_std_start_ = 0;
   int64_t chunk_size_ = 0;
-  std::vector<float> chunk_gradients_;
+  AlignedFloats chunk_gradients_;
   std::vector<LossSums> losses_;
-  std::vector<float> sum_;
+  AlignedFloats sum_;
   std::vector<float> text_gradient_;  // [2, count, text leaves, embedding]: actor, then critic
   std::vector<float> gradient_;
+  std::vector<double> squares_;  // of the gradient, a block after the other
 };
 
 }  // namespace

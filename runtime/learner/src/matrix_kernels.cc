@@ -1,7 +1,9 @@
 // Compiled for the processor it is built on; see LEARNER_ARCHITECTURE in CMakeLists.txt.
 #include "matrix_kernels.h"
 
+#include <algorithm>
 #include <cmath>
+#include <type_traits>
 
 #include "vector_math.h"
 
@@ -70,21 +72,28 @@ void MultiplyColumns(int64_t rows, int64_t depth, StridedMatrix a, const float* 
   }
 }
 
+/// Calls body(first column, vectors) for each panel; `vectors` is a constant expression's value.
+template <typename Body>
+inline void EachPanel(int64_t columns, Body body) {
+  int64_t column = 0;
+  for (; column + kBlockVectors * kLanes <= columns; column += kBlockVectors * kLanes) {
+    body(column, std::integral_constant<int, kBlockVectors>{});
+  }
+  if constexpr (kBlockVectors > 2) {
+    for (; column + 2 * kLanes <= columns; column += 2 * kLanes) body(column, std::integral_constant<int, 2>{});
+  }
+  for (; column < columns; column += kLanes) body(column, std::integral_constant<int, 1>{});
+}
+
+/// With `b_stride` 0, B lies in panels.
 template <Start start>
 void MultiplyAll(int64_t rows, int64_t columns, int64_t depth, StridedMatrix a, const float* b, int64_t b_stride,
                  const float* bias, float* c, int64_t c_stride) {
-  int64_t column = 0;
-  for (; column + kBlockVectors * kLanes <= columns; column += kBlockVectors * kLanes) {
-    MultiplyColumns<start, kBlockVectors>(rows, depth, a, b + column, b_stride, bias + column, c + column, c_stride);
-  }
-  if constexpr (kBlockVectors > 2) {
-    for (; column + 2 * kLanes <= columns; column += 2 * kLanes) {
-      MultiplyColumns<start, 2>(rows, depth, a, b + column, b_stride, bias + column, c + column, c_stride);
-    }
-  }
-  for (; column < columns; column += kLanes) {
-    MultiplyColumns<start, 1>(rows, depth, a, b + column, b_stride, bias + column, c + column, c_stride);
-  }
+  EachPanel(columns, [&](int64_t column, auto vectors) {
+    const float* panel = b_stride == 0 ? b + column * depth : b + column;
+    const int64_t stride = b_stride == 0 ? vectors * kLanes : b_stride;
+    MultiplyColumns<start, vectors>(rows, depth, a, panel, stride, bias + column, c + column, c_stride);
+  });
 }
 
 }  // namespace
@@ -124,6 +133,34 @@ void Multiply(Start start, int64_t rows, int64_t columns, int64_t depth, Strided
     case Start::kBias: return MultiplyAll<Start::kBias>(rows, columns, depth, a, b, b_stride, bias, c, c_stride);
     case Start::kAccumulate: return MultiplyAll<Start::kAccumulate>(rows, columns, depth, a, b, b_stride, c, c, c_stride);
   }
+}
+
+void Multiply(Start start, int64_t rows, StridedMatrix a, const Panels& b, const float* bias, float* c,
+              int64_t c_stride) {
+  Multiply(start, rows, b.columns(), b.depth(), a, b.data(), 0, bias, c, c_stride);
+}
+
+void Panels::Copy(const float* source, int64_t source_columns) {
+  EachPanel(columns_, [&](int64_t column, auto vectors) {
+    const int64_t width = vectors * kLanes, count = std::min(width, source_columns - column);
+    float* to = &values_[column * depth_];
+    for (int64_t row = 0; row < depth_; ++row, to += width) std::copy_n(source + row * source_columns + column, count, to);
+  });
+}
+
+void Panels::CopyTransposed(const float* source, int64_t source_columns) {
+  constexpr int64_t kSquare = 16;  // a cache line of one side and as many lines of the other
+  EachPanel(columns_, [&](int64_t column, auto vectors) {
+    const int64_t width = vectors * kLanes, count = std::min(width, source_columns - column);
+    for (int64_t first = 0; first < count; first += kSquare) {
+      const int64_t end = std::min(first + kSquare, count);
+      float* to = &values_[column * depth_];
+      const float* from = source + column * depth_;
+      for (int64_t row = 0; row < depth_; ++row, to += width) {
+        for (int64_t i = first; i < end; ++i) to[i] = from[i * depth_ + row];
+      }
+    }
+  });
 }
 
 void ApplyTanh(float* values, int64_t count) {

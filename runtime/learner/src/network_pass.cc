@@ -34,23 +34,23 @@ void NetworkPass::AddLayers(const std::vector<Layer>& layers) {
     gradient_size_ += packed.transposed_gradient ? in * packed.out_padded : out * packed.in_padded;
     packed.bias_gradient = gradient_size_;
     gradient_size_ += packed.out_padded;
-    if (i > 0 || needs_feature_gradient_) packed.weight.assign(out * packed.in_padded, 0.0f);
-    packed.transposed.assign(in * packed.out_padded, 0.0f);
+    if (i > 0 || needs_feature_gradient_) packed.weight = Panels(out, packed.in_padded);
+    packed.transposed = Panels(in, packed.out_padded);
     packed.bias.assign(packed.out_padded, 0.0f);
     layers_.push_back(std::move(packed));
   }
 }
 
-TileMemory NetworkPass::MakeMemory() const {
+TileMemory NetworkPass::MakeMemory(int64_t tile_rows) const {
   TileMemory memory;
   int64_t widest = feature_stride_;
   for (const PackedLayer& layer : layers_) {
-    memory.results.emplace_back(kTileRows * layer.out_padded, 0.0f);
+    memory.results.emplace_back(tile_rows * layer.out_padded, 0.0f);
     widest = std::max({widest, layer.in_padded, layer.out_padded});
   }
-  memory.features.assign(kTileRows * feature_stride(), 0.0f);
-  memory.gradient.assign(kTileRows * widest, 0.0f);
-  memory.next_gradient.assign(kTileRows * widest, 0.0f);
+  memory.features.assign(tile_rows * feature_stride(), 0.0f);
+  memory.gradient.assign(tile_rows * widest, 0.0f);
+  memory.next_gradient.assign(tile_rows * widest, 0.0f);
   return memory;
 }
 
@@ -58,18 +58,8 @@ void NetworkPass::Pack(const float* weights) {
   for (PackedLayer& packed : layers_) {
     const Layer& layer = packed.layer;
     const float* source = weights + layer.weight;
-    if (!packed.weight.empty()) {
-      for (int64_t o = 0; o < layer.out; ++o) std::copy_n(source + o * layer.in, layer.in, &packed.weight[o * packed.in_padded]);
-    }
-    // In small squares, so that neither side strides through the cache.
-    constexpr int64_t kSquare = 16;
-    for (int64_t o0 = 0; o0 < layer.out; o0 += kSquare) {
-      const int64_t o1 = std::min(o0 + kSquare, layer.out);
-      for (int64_t i = 0; i < layer.in; ++i) {
-        float* target = &packed.transposed[i * packed.out_padded];
-        for (int64_t o = o0; o < o1; ++o) target[o] = source[o * layer.in + i];
-      }
-    }
+    if (!packed.weight.empty()) packed.weight.Copy(source, layer.in);
+    packed.transposed.CopyTransposed(source, layer.out);
     std::copy_n(weights + layer.bias, layer.out, packed.bias.begin());
   }
 }
@@ -79,8 +69,8 @@ const float* NetworkPass::Forward(const float* features, int64_t rows, TileMemor
   for (size_t i = 0; i < layers_.size(); ++i) {
     const PackedLayer& layer = layers_[i];
     float* result = memory.results[i].data();
-    Multiply(Start::kBias, rows, layer.out_padded, layer.layer.in, {input, layer.in_padded, 1}, layer.transposed.data(),
-             layer.out_padded, layer.bias.data(), result, layer.out_padded);
+    Multiply(Start::kBias, rows, {input, layer.in_padded, 1}, layer.transposed, layer.bias.data(), result,
+             layer.out_padded);
     if (i + 1 < layers_.size() || activate_last_) {
       if (relu_) {
         ApplyRelu(result, rows * layer.out_padded);
@@ -104,8 +94,8 @@ const float* NetworkPass::Backward(const float* features, int64_t rows, TileMemo
     const float* input = i == 0 ? features : memory.results[i - 1].data();
     AddWeightGradient(layer, input, rows, output_gradient, gradient);
     if (i == 0 && !needs_feature_gradient_) return nullptr;
-    Multiply(Start::kZero, rows, layer.in_padded, layer.layer.out, {output_gradient, layer.out_padded, 1},
-             layer.weight.data(), layer.in_padded, nullptr, input_gradient, layer.in_padded);
+    Multiply(Start::kZero, rows, {output_gradient, layer.out_padded, 1}, layer.weight, nullptr, input_gradient,
+             layer.in_padded);
     if (i > 0) ApplyDerivative(input, input_gradient, rows * layer.in_padded);
     std::swap(output_gradient, input_gradient);
   }

@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "aligned_floats.h"
+#include "matrix_kernels.h"
 #include "policy.h"
 
 namespace agentgym {
@@ -12,10 +14,10 @@ constexpr int64_t kTileRows = 64;
 
 /// Activations of one tile, for one network; one a thread. Rows are padded to whole registers.
 struct TileMemory {
-  std::vector<float> features;               // [kTileRows, padded features]
-  std::vector<std::vector<float>> results;   // one a layer, after its activation
-  std::vector<float> gradient;               // d loss / d result of the layer in hand
-  std::vector<float> next_gradient;
+  AlignedFloats features;              // [tile's rows, padded features]
+  std::vector<AlignedFloats> results;  // one a layer, after its activation
+  AlignedFloats gradient;              // d loss / d result of the layer in hand
+  AlignedFloats next_gradient;
 };
 
 /// Forward and backward pass of one MLP over a tile, written by hand. Weights are copied into padded arrays once a
@@ -33,7 +35,7 @@ class NetworkPass {
   int64_t output_stride() const { return layers_.empty() ? feature_stride_ : layers_.back().out_padded; }
   int64_t feature_stride() const { return feature_stride_; }
 
-  TileMemory MakeMemory() const;
+  TileMemory MakeMemory(int64_t tile_rows = kTileRows) const;
 
   /// Copies the weights; to be called again whenever they changed.
   void Pack(const float* weights);
@@ -56,9 +58,9 @@ class NetworkPass {
     bool transposed_gradient;  // weight gradient is [in, out_padded] rather than [out, in_padded]
     int64_t weight_gradient;   // offsets in the kernels' layout
     int64_t bias_gradient;
-    std::vector<float> weight;      // [out, in_padded]; empty where no input gradient is needed
-    std::vector<float> transposed;  // [in, out_padded]
-    std::vector<float> bias;        // [out_padded]
+    Panels weight;      // [out, in_padded]; empty where no input gradient is needed
+    Panels transposed;  // [in, out_padded]
+    AlignedFloats bias;  // [out_padded]
   };
 
   void AddWeightGradient(const PackedLayer& layer, const float* input, int64_t rows, const float* output_gradient,

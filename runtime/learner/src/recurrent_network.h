@@ -13,7 +13,7 @@ namespace agentgym {
 struct RecurrentWorkspace {
   RecurrentMemory gru;
   TileMemory head;
-  std::vector<float> initial;  // [sequences, state_stride()]
+  AlignedFloats initial;  // [sequences, state_stride()]
 };
 
 /// The part of a network with memory that comes after its hidden layers: the GRU, and the output layer.

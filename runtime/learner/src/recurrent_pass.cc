@@ -36,7 +36,7 @@ RecurrentPass::PackedGates RecurrentPass::MakeGates(const Layer& layer) {
 }
 
 void RecurrentPass::Reserve(int64_t rows, RecurrentMemory& memory) const {
-  const auto grow = [&](std::vector<float>& values, int64_t columns) {
+  const auto grow = [&](AlignedFloats& values, int64_t columns) {
     if (static_cast<int64_t>(values.size()) < rows * columns) values.assign(rows * columns, 0.0f);
   };
   for (auto* values : {&memory.before, &memory.states, &memory.state_gradient}) grow(*values, units_padded_);

@@ -3,20 +3,21 @@
 #include <cstdint>
 #include <vector>
 
+#include "aligned_floats.h"
 #include "policy.h"
 
 namespace agentgym {
 
 /// Activations of a GRU over the rows of a SequencePlan; one a thread. Rows are padded to whole registers.
 struct RecurrentMemory {
-  std::vector<float> inputs;           // [rows, in_stride], what the GRU reads
-  std::vector<float> before;           // [rows, units], states before each row
-  std::vector<float> states;           // [rows, units]
-  std::vector<float> by_input;         // [rows, 3 units]; in the backward pass d loss / d of it
-  std::vector<float> by_state;         // [rows, 3 units]; likewise
-  std::vector<float> gates;            // [rows, 3 units]: reset, update, new
-  std::vector<float> state_gradient;   // [rows, units], d loss / d states
-  std::vector<float> input_gradient;   // [rows, in_stride]
+  AlignedFloats inputs;         // [rows, in_stride], what the GRU reads
+  AlignedFloats before;           // [rows, units], states before each row
+  AlignedFloats states;           // [rows, units]
+  AlignedFloats by_input;         // [rows, 3 units]; in the backward pass d loss / d of it
+  AlignedFloats by_state;         // [rows, 3 units]; likewise
+  AlignedFloats gates;            // [rows, 3 units]: reset, update, new
+  AlignedFloats state_gradient;   // [rows, units], d loss / d states
+  AlignedFloats input_gradient;   // [rows, in_stride]
 };
 
 /// Forward and backward pass of a network's GRU over sequences side by side, written by hand. What does not wait for the
@@ -46,9 +47,9 @@ class RecurrentPass {
     int64_t in_padded;
     int64_t weight_gradient;        // [in, 3 units] in the kernels' layout
     int64_t bias_gradient;
-    std::vector<float> weight;      // [3 units, in_padded]
-    std::vector<float> transposed;  // [in, 3 units]
-    std::vector<float> bias;
+    AlignedFloats weight;           // [3 units, in_padded]
+    AlignedFloats transposed;       // [in, 3 units]
+    AlignedFloats bias;
   };
 
   PackedGates MakeGates(const Layer& layer);

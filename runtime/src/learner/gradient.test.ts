@@ -202,6 +202,20 @@ describe('the fused path', () => {
     )
   })
 
+  test('takes layers as large as the cache in larger tiles: as near to float64, and the same bits for any threads', () => {
+    const [observation, action] = [box(40), categorical].map((space) => fc.sample(space, { numRuns: 1, seed: SEED })[0])
+    const network = { hidden: [256, 257], activation: 'tanh', embedding: 1, normalizeObservation: false } as const
+    const spec = buildPolicySpec({ observation, action }, { ...network, hidden: [...network.hidden] })
+    const minibatch = randomMinibatch(spec, 700, testRandom(SEED), false)
+    const learner = learnerOf(spec)
+    const gradients = [1, 2, 3].map((threads) => learnerOf(spec, threads).gradient(minibatch, ppoUpdate(), 'fused'))
+    expect(gradients[1]).toEqual(gradients[0])
+    expect(gradients[2]).toEqual(gradients[0])
+    const exact = learner.gradient(minibatch, ppoUpdate(), 'float64')
+    const autogradError = distance(learner.gradient(minibatch, ppoUpdate(), 'autograd'), exact)
+    expect(distance(gradients[0], exact)).toBeLessThanOrEqual(4 * autogradError)
+  })
+
   test.each(['box to discrete, tanh, normalised', 'residual, normalised', 'a GRU after every encoder'])(
     'gives the same bits for any number of threads: %s',
     (name) => {
