@@ -28,6 +28,10 @@ ActionScorer::Result ActionScorer::Score(const float* output, const float* actio
   int64_t component = 0;
   for (const ActionLeaf& leaf : policy_.action) {
     int64_t at = leaf.distribution_offset;
+    if (!leaf.Counts(action)) {
+      component += leaf.size;
+      continue;
+    }
     if (leaf.gaussian) {
       const Result gaussian = ScoreGaussian(leaf, output, action, log_std, component);
       sum.log_probability += gaussian.log_probability;
@@ -100,6 +104,10 @@ void ActionScorer::Gradient(const float* action, float by_log_probability, float
   int64_t component = 0;
   for (const ActionLeaf& leaf : policy_.action) {
     int64_t at = leaf.distribution_offset;
+    if (!leaf.Counts(action)) {
+      component += leaf.size;
+      continue;
+    }
     if (leaf.gaussian) {
       for (int64_t i = 0; i < leaf.size; ++i, ++at, ++component) {
         const float z = log_p_[at];

@@ -7,7 +7,8 @@
 
 namespace agentgym {
 
-/// Log-probability, entropy and their gradients for one action of any mix of heads. Holds what `Score` computed until
+/// Log-probability, entropy and their gradients for one action of any mix of heads: of the leaves that count, given the
+/// action's own choices. Holds what `Score` computed until
 /// `Gradient` is called for the same sample; one object a thread.
 class ActionScorer {
  public:
@@ -21,7 +22,7 @@ class ActionScorer {
   /// `output` is the actor's raw output row, `log_std` the policy's parameters, `mask` may be null.
   Result Score(const float* output, const float* action, const uint8_t* mask, const float* log_std);
 
-  /// Writes d loss / d output, given d loss / d log-probability and d loss / d entropy; adds to d loss / d log_std.
+  /// Writes d loss / d output of the leaves that count, given d loss / d log-probability and d loss / d entropy; adds to d loss / d log_std.
   void Gradient(const float* action, float by_log_probability, float by_entropy, float* output_gradient,
                 float* log_std_gradient) const;
 

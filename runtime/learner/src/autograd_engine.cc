@@ -406,19 +406,33 @@ class AutogradEngine final : public Engine {
     const int64_t rows = actions.size(0);
     ActionScore sum{at::zeros({rows}, options_), at::zeros({rows}, options_)};
     for (const ActionLeaf& leaf : policy_.action) {
-      if (leaf.gaussian) {
-        AddGaussian(leaf, distribution, actions, weights, sum);
+      if (leaf.when_column < 0) {
+        AddLeaf(leaf, distribution, actions, masks, weights, sum);
         continue;
       }
-      int64_t logit = leaf.distribution_offset, mask = leaf.mask_offset;
-      for (int64_t i = 0; i < leaf.size; ++i) {
-        const Tensor legal = masks.defined() ? masks.narrow(1, mask, leaf.counts[i]) : Tensor();
-        AddCategorical(distribution.narrow(1, logit, leaf.counts[i]), actions.select(1, leaf.offset + i), legal, sum);
-        logit += leaf.counts[i];
-        mask += leaf.counts[i];
-      }
+      ActionScore own{at::zeros({rows}, options_), at::zeros({rows}, options_)};
+      AddLeaf(leaf, distribution, actions, masks, weights, own);
+      const Tensor counts = actions.select(1, leaf.when_column) == static_cast<double>(leaf.when_choice);
+      const Tensor nothing = at::zeros({rows}, options_);
+      sum.log_probability = sum.log_probability + at::where(counts, own.log_probability, nothing);
+      sum.entropy = sum.entropy + at::where(counts, own.entropy, nothing);
     }
     return sum;
+  }
+
+  void AddLeaf(const ActionLeaf& leaf, const Tensor& distribution, const Tensor& actions, const Tensor& masks,
+               const Tensor& weights, ActionScore& sum) const {
+    if (leaf.gaussian) {
+      AddGaussian(leaf, distribution, actions, weights, sum);
+      return;
+    }
+    int64_t logit = leaf.distribution_offset, mask = leaf.mask_offset;
+    for (int64_t i = 0; i < leaf.size; ++i) {
+      const Tensor legal = masks.defined() ? masks.narrow(1, mask, leaf.counts[i]) : Tensor();
+      AddCategorical(distribution.narrow(1, logit, leaf.counts[i]), actions.select(1, leaf.offset + i), legal, sum);
+      logit += leaf.counts[i];
+      mask += leaf.counts[i];
+    }
   }
 
   /// Illegal logits are -infinity; their terms of the entropy, 0 · -infinity, are left out by hand.

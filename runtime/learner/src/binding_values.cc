@@ -140,6 +140,11 @@ void ReadActionLeaves(const Napi::Array& leaves, Policy& policy) {
     leaf.center = ReadNumbers<float>(object, "center");
     leaf.scale = ReadNumbers<float>(object, "scale");
     ReadSquash(object, leaf);
+    if (object.Get("when").IsObject()) {
+      leaf.when_column = ReadInteger(object.Get("when").As<Napi::Object>(), "column");
+      leaf.when_choice = ReadInteger(object.Get("when").As<Napi::Object>(), "choice");
+      Require(leaf.when_column < leaf.offset, "when");
+    }
     int64_t logits = 0;
     for (const int64_t count : leaf.counts) logits += count;
     policy.action_size += leaf.size;

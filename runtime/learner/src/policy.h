@@ -50,6 +50,12 @@ struct ActionLeaf {
   std::vector<float> center;
   std::vector<float> scale;
   std::vector<Squash> squash;  // one a column; empty: the sample is the action
+  int64_t when_column = -1;    // counts only where the action row has `when_choice` here; -1: always
+  int64_t when_choice = 0;
+
+  bool Counts(const float* action) const {
+    return when_column < 0 || static_cast<int64_t>(action[when_column]) == when_choice;
+  }
 };
 
 struct Layer {

@@ -50,6 +50,7 @@ void ValidateRows(const Policy& policy, const float* observations, const float* 
     ValidateObservation(policy, observations + row * policy.observation_size, first + row);
     const float* action = actions + row * policy.action_size;
     for (const ActionLeaf& leaf : policy.action) {
+      if (!leaf.Counts(action)) continue;
       int64_t mask_offset = row * policy.mask_size + leaf.mask_offset;
       for (int64_t i = 0; i < leaf.size; ++i) {
         const float value = action[leaf.offset + i];

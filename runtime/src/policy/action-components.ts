@@ -2,8 +2,18 @@ import type { PolicySpec } from '@agentgym/contract'
 import { distributionSize, gaussianSize } from './parameter-layout.ts'
 import type { Squash } from './squash.ts'
 
+/** A component that counts only in rows whose action has `choice` in `column`; null: in every row. */
+type Condition = { column: number; choice: number } | null
+
 /** One choice among `count` values. Offsets are columns of the distribution, mask and action rows. */
-export type CategoricalComponent = { block: number; logits: number; count: number; mask: number; action: number }
+export type CategoricalComponent = {
+  block: number
+  logits: number
+  count: number
+  mask: number
+  action: number
+  when: Condition
+}
 
 /** One Gaussian number. Components 2k and 2k + 1 of a leaf share a block of random bits: `half` 0 and 1. */
 export type GaussianComponent = {
@@ -16,9 +26,13 @@ export type GaussianComponent = {
   high: number
   /** Null: the sample itself is the action. */
   squash: Squash | null
+  when: Condition
 }
 
-/** The action space as a list of independent components, in the order of the action row. */
+/**
+ * The action space as a list of components, in the order of the action row: independent of each other but for those that
+ * count only upon a choice, which is an earlier categorical one.
+ */
 export type ActionComponents = {
   categorical: CategoricalComponent[]
   gaussian: GaussianComponent[]
@@ -49,6 +63,7 @@ function build(spec: PolicySpec): ActionComponents {
   let maskSize = 0
   let actionSize = 0
   for (const leaf of spec.action) {
+    const when = leaf.when ?? null
     actionSize += leaf.size
     if (leaf.kind === 'box') {
       for (let i = 0; i < leaf.size; i++) {
@@ -62,6 +77,7 @@ function build(spec: PolicySpec): ActionComponents {
           high: leaf.high[i] ?? Number.POSITIVE_INFINITY,
           squash:
             leaf.squash === undefined ? null : { kind: leaf.squash[i], center: leaf.center[i], scale: leaf.scale[i] },
+          when,
         })
       }
       block += (leaf.size + 1) >> 1
@@ -70,7 +86,7 @@ function build(spec: PolicySpec): ActionComponents {
     let before = 0
     leaf.counts.forEach((count, i) => {
       const [logits, mask] = [leaf.distributionOffset + before, leaf.maskOffset + before]
-      categorical.push({ block: block++, logits, count, mask, action: leaf.offset + i })
+      categorical.push({ block: block++, logits, count, mask, action: leaf.offset + i, when })
       before += count
     })
     maskSize += before

@@ -51,7 +51,7 @@ let logProbabilities = new Float64Array(0)
 let weights = new Float64Array(0)
 
 /**
- * Samples an action for every row and its log-probability. Illegal categorical values have logit -infinity. Fails with
+ * Samples an action for every row and its log-probability; what does not count, because another choice was made, is 0. Illegal categorical values have logit -infinity. Fails with
  * `training_diverged` where the distribution is not finite.
  */
 export function sampleActions(request: SamplingRequest, out: SampledActions): void {
@@ -65,7 +65,8 @@ export function sampleActions(request: SamplingRequest, out: SampledActions): vo
   const stepHigh = Math.floor(key.step / 2 ** 32) << 16
   for (const component of components.categorical) {
     const counter1 = stepHigh + component.block
-    const sample = component.count === 2 && request.masks === null ? samplePair : sampleCategorical
+    const pair = component.count === 2 && request.masks === null && component.when === null
+    const sample = pair ? samplePair : sampleCategorical
     sample(request, components, component, key0, key1, counter1, out.actions)
   }
   for (const component of components.gaussian) {
@@ -89,8 +90,12 @@ export function greedyActions(request: ActionRequest, environmentActions: Float3
   const { distribution, masks, rows } = request
   const components = actionComponents(request.spec)
   const { distributionSize, maskSize, actionSize } = components
-  for (const { logits, count, mask, action } of components.categorical) {
+  for (const { logits, count, mask, action, when } of components.categorical) {
     for (let row = 0; row < rows; row++) {
+      if (when !== null && environmentActions[row * actionSize + when.column] !== when.choice) {
+        environmentActions[row * actionSize + action] = 0
+        continue
+      }
       const first = row * distributionSize + logits
       const firstMask = row * maskSize + mask
       let best = Number.NEGATIVE_INFINITY
@@ -105,8 +110,12 @@ export function greedyActions(request: ActionRequest, environmentActions: Float3
       environmentActions[row * actionSize + action] = choice
     }
   }
-  for (const { mean, action, low, high } of components.gaussian) {
+  for (const { mean, action, low, high, when } of components.gaussian) {
     for (let row = 0; row < rows; row++) {
+      if (when !== null && environmentActions[row * actionSize + when.column] !== when.choice) {
+        environmentActions[row * actionSize + action] = Math.min(high, Math.max(low, 0))
+        continue
+      }
       const value = distribution[row * distributionSize + mean]
       if (!Number.isFinite(value)) throw notFinite()
       environmentActions[row * actionSize + action] = Math.min(high, Math.max(low, value))
@@ -118,7 +127,7 @@ export function greedyActions(request: ActionRequest, environmentActions: Float3
 function sampleCategorical(
   { distribution, masks, rows, key }: SamplingRequest,
   { distributionSize, maskSize, actionSize, largestCount }: ActionComponents,
-  { logits, count, mask, action }: CategoricalComponent,
+  { logits, count, mask, action, when }: CategoricalComponent,
   key0: number,
   key1: number,
   counter1: number,
@@ -126,6 +135,10 @@ function sampleCategorical(
 ): void {
   if (weights.length < largestCount) weights = new Float64Array(largestCount)
   for (let row = 0; row < rows; row++) {
+    if (when !== null && actions[row * actionSize + when.column] !== when.choice) {
+      actions[row * actionSize + action] = 0
+      continue
+    }
     const first = row * distributionSize + logits
     const firstMask = row * maskSize + mask
     let largest = Number.NEGATIVE_INFINITY
@@ -188,7 +201,7 @@ function samplePair(
 function sampleGaussian(
   { distribution, logStd, rows, key }: SamplingRequest,
   { distributionSize, actionSize }: ActionComponents,
-  { half, mean, action, logStd: logStdColumn, squash }: GaussianComponent,
+  { half, mean, action, logStd: logStdColumn, squash, when }: GaussianComponent,
   key0: number,
   key1: number,
   counter1: number,
@@ -197,6 +210,10 @@ function sampleGaussian(
   const deviation = Math.exp(logStd[logStdColumn])
   const constant = logStd[logStdColumn] + HALF_LOG_TWO_PI
   for (let row = 0; row < rows; row++) {
+    if (when !== null && actions[row * actionSize + when.column] !== when.choice) {
+      actions[row * actionSize + action] = 0
+      continue
+    }
     threefry2x32(key0, key1, key.firstEnvironment + row, counter1, words)
     const radius = Math.sqrt(-2 * Math.log(((words[0] >>> 0) + 1) * TO_UNIT))
     const angle = 2 * Math.PI * TO_UNIT * (words[1] >>> 0)

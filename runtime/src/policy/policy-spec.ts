@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { type ActionLeaf, AgentGymError, type PolicySpec, type TrainingPlan } from '@agentgym/contract'
 import { actionOutputNames, STATE_INPUT, STATE_OUTPUT } from '@agentgym/contract/model'
-import { actionLeaves, observationLeaves } from '@agentgym/scenario/engine'
+import { actionLeaves, type ActionLeaf as EngineLeaf, observationLeaves } from '@agentgym/scenario/engine'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
 import { isImage } from './convolution.ts'
 import { squashLeaf } from './squash.ts'
@@ -23,7 +23,7 @@ export function buildPolicySpec(
   network: NetworkSettings,
 ): PolicySpec {
   const shape = network.boxActions === 'squashed' ? squashLeaf : withoutHugeScales
-  const action = uniquelyNamed(actionLeaves(description.action), 'action', []).map(shape)
+  const action = uniquelyNamed(actionLeaves(description.action), 'action', []).map(policyLeaf).map(shape)
   const { convolution, memory } = network
   const reserved = [...outputNames(action), ...(memory === undefined ? [] : [STATE_INPUT, STATE_OUTPUT])]
   const observation = uniquelyNamed(observationLeaves(description.observation), 'obs', reserved)
@@ -39,6 +39,11 @@ export function buildPolicySpec(
     ...(network.head === undefined ? {} : { head: network.head }),
     ...(memory === undefined ? {} : { memory }),
   }
+}
+
+/** What the policy keeps of the engine's leaf. */
+function policyLeaf({ list, default: fixed, ...leaf }: EngineLeaf): ActionLeaf {
+  return leaf
 }
 
 /** The network that a run's settings ask for, in a scenario that needs memory or not. */

@@ -45,6 +45,8 @@ export function describeSpace(space: SpaceDescription): string {
       return `multiDiscrete [${space.nvec.join(', ')}]`
     case 'text':
       return `text of ${space.maxTokens} tokens`
+    case 'list':
+      return `list of up to ${space.slots} items of ${space.features} numbers`
     case 'dict':
       return `dict { ${space.entries.map(({ name, space: inner }) => `${name}: ${describeSpace(inner)}`).join(', ')} }`
   }

@@ -23,6 +23,8 @@ const observationLeafSchema = z.strictObject({
   counts: z.array(positive),
   /** Shape of a box; `[size]` otherwise. */
   shape: z.array(positive),
+  /** Of a list, which is a box of shape [slots, 1 + features]: its rows are alike, so they share their statistics. */
+  slots: positive.optional(),
 })
 export type ObservationLeaf = z.infer<typeof observationLeafSchema>
 
@@ -56,6 +58,11 @@ const actionLeafSchema = z.strictObject({
   squash: z.array(z.enum(['tanh', 'exp', 'sinh'])).optional(),
   /** Discrete only: what index 0 means to the scenario. */
   start: z.int(),
+  /**
+   * A parameter of a tool: it counts only where the action row has `choice` in `column`, a column of an earlier leaf. Elsewhere it has no
+   * part in the action's probability and entropy, and is 0 in the action row.
+   */
+  when: z.strictObject({ column: count, choice: count }).optional(),
 })
 export type ActionLeaf = z.infer<typeof actionLeafSchema>
 

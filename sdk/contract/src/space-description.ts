@@ -5,11 +5,19 @@ import { z } from 'zod'
  * the order is the layout and JSON objects with numeric keys would lose it.
  */
 export type SpaceDescription =
-  | { type: 'box'; shape: number[]; low: (number | null)[]; high: (number | null)[] }
-  | { type: 'discrete'; n: number; start: number; labels?: string[] }
+  | {
+      type: 'box'
+      shape: number[]
+      low: (number | null)[]
+      high: (number | null)[]
+      integer?: true
+      default?: number
+    }
+  | { type: 'discrete'; n: number; start: number; labels?: string[]; list?: string; default?: number }
   | { type: 'multiDiscrete'; nvec: number[] }
   | { type: 'text'; maxTokens: number; vocabulary: number }
-  | { type: 'dict'; entries: { name: string; space: SpaceDescription }[] }
+  | { type: 'list'; slots: number; features: number }
+  | { type: 'dict'; entries: { name: string; space: SpaceDescription }[]; choice?: string }
 
 const positive = z.int().positive()
 
@@ -21,19 +29,31 @@ export const spaceDescriptionSchema: z.ZodType<SpaceDescription> = z.lazy(() =>
       shape: z.array(positive),
       low: z.array(z.number().nullable()),
       high: z.array(z.number().nullable()),
+      /** A number of a tool, of shape []: rounded. */
+      integer: z.literal(true).optional(),
+      /** A number of a tool where parameters are not trained. */
+      default: z.number().optional(),
     }),
     z.strictObject({
       type: z.literal('discrete'),
       n: positive,
       start: z.int(),
       labels: z.array(z.string()).optional(),
+      /** A pointer: dotted name of the list in the observation whose slots are the choices. */
+      list: z.string().optional(),
+      /** Index of a tool's parameter where parameters are not trained. */
+      default: z.int().nonnegative().optional(),
     }),
     z.strictObject({ type: z.literal('multiDiscrete'), nvec: z.array(positive).min(1) }),
     /** Text becomes `maxTokens` token ids below `vocabulary`; id 0 is padding. */
     z.strictObject({ type: z.literal('text'), maxTokens: positive, vocabulary: positive }),
+    /** Up to `slots` items of `features` numbers; a row of the shape [slots, 1 + features] begins with 1 where the slot is filled. */
+    z.strictObject({ type: z.literal('list'), slots: positive, features: positive }),
     z.strictObject({
       type: z.literal('dict'),
       entries: z.array(z.strictObject({ name: z.string().min(1), space: spaceDescriptionSchema })).min(1),
+      /** Of an action: the discrete entry whose labels name the others; only the entry that it chooses counts. */
+      choice: z.string().optional(),
     }),
   ]),
 )
@@ -46,8 +66,8 @@ const mostBounds = 64
 export const spaceLeafSchema = z.object({
   /** Keys of the dicts around it; empty for a space that is no dict. */
   path: z.array(z.string()),
-  kind: z.enum(['box', 'discrete', 'multiDiscrete', 'text']),
-  /** Of a box; `[n]` for n choices of a multiDiscrete space; else empty. */
+  kind: z.enum(['box', 'discrete', 'multiDiscrete', 'text', 'list']),
+  /** Of a box; `[n]` for n choices of a multiDiscrete space; `[slots, 1 + features]` of a list; else empty. */
   shape: z.array(z.int().positive()),
   /** Choices: one number for a discrete space, one a component for a multiDiscrete one; else empty. */
   counts: z.array(z.int().positive()),
@@ -79,5 +99,7 @@ export function spaceLeaves(space: SpaceDescription, path: string[] = []): Space
       return [{ ...leaf, kind: 'multiDiscrete', shape: [space.nvec.length], counts: space.nvec }]
     case 'text':
       return [{ ...leaf, kind: 'text' }]
+    case 'list':
+      return [{ ...leaf, kind: 'list', shape: [space.slots, 1 + space.features] }]
   }
 }

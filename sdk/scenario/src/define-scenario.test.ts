@@ -42,11 +42,11 @@ describe('definitions of unknown origin', () => {
     [() => walk, 'the scenario must be the object that defineScenario returns, as the default export; got a function'],
     [
       { ...whole, observation: undefined },
-      'observation: must be a space made by box, discrete, multiDiscrete, text or dict, got undefined',
+      'observation: must be a space made by box, discrete, multiDiscrete, text, list or dict, got undefined',
     ],
     [
       { ...whole, observation: [4] },
-      'observation: is not a space; make it with box, discrete, multiDiscrete, text or dict',
+      'observation: is not a space; make it with box, discrete, multiDiscrete, text, list or dict',
     ],
     [
       { ...whole, observation: { type: 'box', shape: [1] } },

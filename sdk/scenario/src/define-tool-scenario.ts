@@ -2,17 +2,22 @@ import { defineScenario, type EpisodeContext, type ScenarioDefinition, type Step
 import { definitionError, describeValue } from './engine/faults.ts'
 import { append, isArray, max, nullObject, objectKeys } from './engine/primordials.ts'
 import { isName } from './engine/read-space.ts'
+import { type ActionSpace, branches, dict, discrete, type SampleOf, type Space } from './spaces.ts'
 import {
-  type ActionOf,
-  type ActionSpace,
-  type ActionSpaceRecord,
-  dict,
-  discrete,
-  type SampleOf,
-  type Space,
-} from './spaces.ts'
+  type AllowedOf,
+  type ArgumentsOf,
+  idsIn,
+  type ParameterRecord,
+  type PlayedParameter,
+  parameterMask,
+  readAllowed,
+  readParameters,
+  type ShownIds,
+} from './tool-parameters.ts'
 
 const NO_ARGUMENTS = Object.freeze({})
+/** In place of names of tools. */
+const ALL = Object.freeze({})
 
 type AnyDefinition<State> = ToolScenarioDefinition<Space, string, State>
 
@@ -48,34 +53,31 @@ class ToolScenario<State> {
   /** Whether an action is an object of tool and parameters. */
   readonly #parametric: boolean
   readonly space: ActionSpace
-  readonly #parameterMasks = nullObject<unknown>()
+  readonly masked: boolean
 
   constructor(definition: AnyDefinition<State>) {
     this.#definition = definition
-    this.#tools = readTools<State>(definition.tools)
+    this.#tools = readTools<State>(definition.tools, definition.observation)
     const { space, parametric } = actionSpaceOf(this.#tools)
     this.space = space
     this.#parametric = parametric
     this.#rewards = readRewards(definition.rewards)
     this.#baselines = readBaselines(definition, this.#rewards)
-    if (space.type !== 'dict') return
-    for (let i = 0; i < space.entries.length; i += 1) {
-      this.#parameterMasks[space.entries[i].name] = allLegal(space.entries[i].space)
-    }
+    this.masked = definition.available !== undefined || isMasked(this.#tools)
   }
 
   reset(context: EpisodeContext): ToolEpisode<State> {
     const state = this.#definition.start(context)
     if (state === undefined) fail('start returned undefined; return the initial state of the episode')
     const progress = { step: 0, tokens: 0, seconds: 0, lastTool: -1 }
-    return { state, progress, judged: 0, right: 0, outcome: null }
+    return { state, progress, judged: 0, right: 0, outcome: null, seen: undefined }
   }
 
   step(episode: ToolEpisode<State>, action: unknown, context: EpisodeContext): StepResult {
     const { state, progress } = episode
     const index = (this.#parametric ? (action as { tool: number }).tool : action) as number
     const tool = this.#tools[index]
-    const args = tool.parameters === null ? NO_ARGUMENTS : (action as Record<string, object>)[tool.name]
+    const args = tool.parameters.length === 0 ? NO_ARGUMENTS : argumentsOf(tool, action, shownIn(episode))
     const result = requireResult(tool.run(state, args, context), tool.name)
     progress.step += 1
     progress.lastTool = index
@@ -105,17 +107,25 @@ class ToolScenario<State> {
   }
 
   observe(episode: ToolEpisode<State>): unknown {
-    return this.#definition.observe(episode.state, episode.progress)
+    // Kept, because pointers choose from what was shown.
+    episode.seen = this.#definition.observe(episode.state, episode.progress)
+    return episode.seen
   }
 
-  /** A mask limits the tools; every value of their parameters stays legal. */
+  /** A tool is legal if it is available and each of its parameters has an argument. */
   actionMask(episode: ToolEpisode<State>): unknown {
-    const names = this.#definition.available?.(episode.state, episode.progress)
-    const mask = toolMask(names, this.#tools)
+    const { state, progress } = episode
+    const { available } = this.#definition
+    const mask = toolMask(available === undefined ? ALL : this.#definition.available?.(state, progress), this.#tools)
     if (!this.#parametric) return mask
     const masks = nullObject<unknown>()
-    const parametric = objectKeys(this.#parameterMasks)
-    for (let i = 0; i < parametric.length; i += 1) masks[parametric[i]] = this.#parameterMasks[parametric[i]]
+    for (let i = 0; i < this.#tools.length; i += 1) {
+      const tool = this.#tools[i]
+      if (tool.parameters.length === 0) continue
+      const own = mask[i] ? maskArguments(tool, state, shownIn(episode)) : null
+      mask[i] = own !== null
+      masks[tool.name] = own ?? tool.unmasked
+    }
     masks.tool = mask
     return masks
   }
@@ -141,7 +151,7 @@ class ToolScenario<State> {
 }
 
 /** Returns the tool as it is; for the types of `args`: `tool({ parameters, run(state: State, args) { … } })`. */
-export function tool<State, const Parameters extends ActionSpaceRecord>(
+export function tool<State, const Parameters extends ParameterRecord = Record<never, never>>(
   definition: Tool<State, Parameters>,
 ): Tool<State, Parameters> {
   return definition
@@ -169,12 +179,11 @@ export function defineToolScenario<Observation extends Space, Name extends strin
     observe: (episode: ToolEpisode<State>) => scenario.observe(episode),
     metrics: (episode: ToolEpisode<State>) => scenario.metrics(episode),
   }
-  const { observation, maxSteps, tasks, memory, available } = definition
+  const { observation, maxSteps, tasks, memory } = definition
   const whole = { observation, action: scenario.space, maxSteps, tasks, memory, ...callbacks }
-  const masked =
-    available === undefined
-      ? whole
-      : { ...whole, actionMask: (episode: ToolEpisode<State>) => scenario.actionMask(episode) }
+  const masked = scenario.masked
+    ? { ...whole, actionMask: (episode: ToolEpisode<State>) => scenario.actionMask(episode) }
+    : whole
   return defineScenario(masked as ScenarioDefinition<Observation, ActionSpace, ToolEpisode<State>>)
 }
 
@@ -201,18 +210,19 @@ export type ToolProgress = {
   readonly lastTool: number
 }
 
-/** A tool with a simulated back end. `Parameters` are action spaces by name; the agent chooses a value for each. */
-export type Tool<State, Parameters extends ActionSpaceRecord = ActionSpaceRecord> = {
+/** A tool with a simulated back end. `Parameters` by name; the agent chooses an argument for each. */
+export type Tool<State, Parameters extends ParameterRecord = ParameterRecord> = {
   description: string
   parameters?: Parameters
   /** What one call costs, unless `run` says otherwise. */
   cost?: { tokens?: number; seconds?: number }
+  /**
+   * The arguments that are legal now, for some parameters; every argument of the others is. If a parameter has none, the tool
+   * cannot be called. Asked for only where the tool is available.
+   */
+  allowed?(state: State): AllowedOf<Parameters>
   /** Plays the call; may mutate `state`. Synchronous. */
-  run(
-    state: State,
-    args: { [Name in keyof Parameters]: ActionOf<Parameters[Name]> },
-    context: EpisodeContext,
-  ): ToolResult
+  run(state: State, args: ArgumentsOf<Parameters>, context: EpisodeContext): ToolResult
 }
 
 /** How an episode is paid; every field is 0 unless given. */
@@ -261,6 +271,8 @@ export type ToolEpisode<State> = {
   right: number
   /** The outcome, once the episode has ended. */
   outcome: number | null
+  /** What the agent has been shown last. */
+  seen: unknown
 }
 
 /** A tool as it is played, whatever its parameters. */
@@ -268,7 +280,10 @@ type PlayedTool<State> = {
   name: string
   tokens: number
   seconds: number
-  parameters: ActionSpaceRecord | null
+  parameters: readonly PlayedParameter[]
+  /** Its entry of the action's mask where nothing is masked. */
+  unmasked: Record<string, unknown>
+  allowed: ((state: State) => unknown) | null
   run: (state: State, args: object, context: EpisodeContext) => unknown
 }
 
@@ -293,7 +308,7 @@ function readCost(value: unknown, fallback: number, what: string): number {
   return cost
 }
 
-function readTools<State>(tools: unknown): PlayedTool<State>[] {
+function readTools<State>(tools: unknown, observation: Space): PlayedTool<State>[] {
   if (typeof tools !== 'object' || tools === null) fail('tools must be an object: { search: { description, run }, … }')
   const played: PlayedTool<State>[] = []
   const names = objectKeys(tools)
@@ -305,18 +320,22 @@ function readTools<State>(tools: unknown): PlayedTool<State>[] {
         `tools: ${describeValue(name)} cannot name a tool: a letter, then letters, digits, _ or -, at most 64 in all, and not "tool"`,
       )
     }
-    const tool = (tools as Record<string, Partial<Tool<State, ActionSpaceRecord>> | null>)[name]
+    const tool = (tools as Record<string, Partial<Tool<State>> | null>)[name]
     if (typeof tool !== 'object' || tool === null) fail(`tools.${name} must be { description, run }`)
-    const { description, parameters, cost, run } = tool
+    const { description, parameters, cost, allowed, run } = tool
     if (typeof description !== 'string' || description === '')
       fail(`tools.${name}.description is missing: say what the tool does`)
     if (typeof run !== 'function') fail(`tools.${name}.run(state, args, { rng }) is missing: it must be a function`)
-    const hasParameters = parameters !== undefined && objectKeys(parameters).length > 0
+    if (allowed !== undefined && typeof allowed !== 'function') fail(`tools.${name}.allowed must be a function`)
+    const own = readParameters(parameters ?? {}, observation, `defineToolScenario: tools.${name}.parameters`)
     append(played, {
       name,
       tokens: readCost(cost?.tokens, 0, `tools.${name}.cost.tokens`),
       seconds: readCost(cost?.seconds, 0, `tools.${name}.cost.seconds`),
-      parameters: hasParameters ? parameters : null,
+      parameters: own,
+      unmasked: allLegal(own),
+      // Called as a method, so that \`this\` is the tool.
+      allowed: allowed === undefined ? null : (state) => allowed.call(tool, state),
       run: run as PlayedTool<State>['run'],
     })
   }
@@ -325,18 +344,60 @@ function readTools<State>(tools: unknown): PlayedTool<State>[] {
 
 function actionSpaceOf<State>(tools: readonly PlayedTool<State>[]): { space: ActionSpace; parametric: boolean } {
   const labels: string[] = []
-  const entries = nullObject<ActionSpace>()
-  let parametric = false
   for (let i = 0; i < tools.length; i += 1) append(labels, tools[i].name)
   const tool = discrete({ n: tools.length, labels })
-  entries.tool = tool
+  const entries: { name: string; space: ActionSpace }[] = [{ name: 'tool', space: tool }]
   for (let i = 0; i < tools.length; i += 1) {
     const { name, parameters } = tools[i]
-    if (parameters === null) continue
-    entries[name] = dict(parameters)
-    parametric = true
+    if (parameters.length === 0) continue
+    const spaces = nullObject<ActionSpace>()
+    for (let j = 0; j < parameters.length; j += 1) spaces[parameters[j].name] = parameters[j].space
+    append(entries, { name, space: dict(spaces) })
   }
-  return { space: parametric ? dict(entries) : tool, parametric }
+  const parametric = entries.length > 1
+  return { space: parametric ? branches('tool', entries) : tool, parametric }
+}
+
+function isMasked<State>(tools: readonly PlayedTool<State>[]): boolean {
+  for (let i = 0; i < tools.length; i += 1) {
+    if (tools[i].allowed !== null) return true
+    for (let j = 0; j < tools[i].parameters.length; j += 1) if (tools[i].parameters[j].pointer) return true
+  }
+  return false
+}
+
+function shownIn(episode: ToolEpisode<unknown>): ShownIds {
+  return (list) => idsIn(episode.seen, list)
+}
+
+/** What `run` is given: the action's part of the tool, with words and ids in place of their numbers. */
+function argumentsOf<State>({ name, parameters }: PlayedTool<State>, action: unknown, shown: ShownIds): object {
+  const chosen = (action as Record<string, Record<string, unknown>>)[name]
+  const args = nullObject<unknown>()
+  for (let i = 0; i < parameters.length; i += 1) {
+    args[parameters[i].name] = parameters[i].argument(chosen[parameters[i].name], shown)
+  }
+  return args
+}
+
+/** The mask of a tool's arguments; null where a parameter has none that is legal. */
+function maskArguments<State>(tool: PlayedTool<State>, state: State, shown: ShownIds): Record<string, unknown> | null {
+  const path = `defineToolScenario: tools.${tool.name}.allowed`
+  const allowed =
+    tool.allowed === null ? nullObject<unknown>() : readAllowed(tool.allowed(state), tool.parameters, path)
+  const masks = nullObject<unknown>()
+  for (let i = 0; i < tool.parameters.length; i += 1) {
+    const parameter = tool.parameters[i]
+    const given = allowed[parameter.name]
+    if (given === undefined && !parameter.pointer) {
+      masks[parameter.name] = tool.unmasked[parameter.name]
+      continue
+    }
+    const mask = parameterMask(parameter, given, shown, `${path}: ${parameter.name}`)
+    if (mask === null) return null
+    masks[parameter.name] = mask
+  }
+  return masks
 }
 
 function requireResult(result: unknown, name: string): ToolResult {
@@ -352,8 +413,14 @@ function requireResult(result: unknown, name: string): ToolResult {
   return result
 }
 
-/** A mask of a parameter that leaves everything legal. */
-function allLegal(space: Space): unknown {
+function allLegal(parameters: readonly PlayedParameter[]): Record<string, unknown> {
+  const masks = nullObject<unknown>()
+  for (let i = 0; i < parameters.length; i += 1) masks[parameters[i].name] = allLegalIn(parameters[i].space)
+  return masks
+}
+
+/** A mask that leaves everything legal. */
+function allLegalIn(space: Space): unknown {
   if (space.type === 'discrete') {
     const mask: boolean[] = []
     for (let i = 0; i < space.n; i += 1) append(mask, true)
@@ -361,20 +428,21 @@ function allLegal(space: Space): unknown {
   }
   if (space.type === 'multiDiscrete') {
     const mask: unknown[] = []
-    for (let i = 0; i < space.nvec.length; i += 1) append(mask, allLegal(discrete({ n: space.nvec[i] })))
+    for (let i = 0; i < space.nvec.length; i += 1) append(mask, allLegalIn(discrete({ n: space.nvec[i] })))
     return mask
   }
   const mask = nullObject<unknown>()
   if (space.type === 'dict') {
-    for (let i = 0; i < space.entries.length; i += 1) mask[space.entries[i].name] = allLegal(space.entries[i].space)
+    for (let i = 0; i < space.entries.length; i += 1) mask[space.entries[i].name] = allLegalIn(space.entries[i].space)
   }
   return mask
 }
 
 function toolMask<State>(names: unknown, tools: readonly PlayedTool<State>[]): boolean[] {
-  if (!isArray(names)) fail(`available must return an array of tool names, got ${describeValue(names)}`)
   const mask: boolean[] = []
-  for (let i = 0; i < tools.length; i += 1) append(mask, false)
+  for (let i = 0; i < tools.length; i += 1) append(mask, names === ALL)
+  if (names === ALL) return mask
+  if (!isArray(names)) fail(`available must return an array of tool names, got ${describeValue(names)}`)
   for (let i = 0; i < names.length; i += 1) {
     let index = 0
     while (index < tools.length && tools[index].name !== names[i]) index += 1

@@ -28,6 +28,9 @@ export {
   type DiscreteSpace,
   dict,
   discrete,
+  type ListItem,
+  type ListSpace,
+  list,
   type MultiDiscreteSpace,
   multiDiscrete,
   type SampleOf,
@@ -36,3 +39,16 @@ export {
   text,
 } from './spaces.ts'
 export { tokenize } from './tokenize.ts'
+export {
+  type AllowedOf,
+  type ArgumentOf,
+  type ArgumentsOf,
+  type ChoiceParameter,
+  choice,
+  type NumberParameter,
+  number,
+  type Parameter,
+  type ParameterRecord,
+  type PointerParameter,
+  pointer,
+} from './tool-parameters.ts'

@@ -85,9 +85,12 @@ describe('mistakes say what, where and how to mend it', () => {
     ],
     [
       () => dict({ a: 5 as never }),
-      'dict.a: must be a space made by box, discrete, multiDiscrete, text or dict, got 5',
+      'dict.a: must be a space made by box, discrete, multiDiscrete, text, list or dict, got 5',
     ],
-    [() => dict({ a: {} as never }), 'dict.a: is not a space; make it with box, discrete, multiDiscrete, text or dict'],
+    [
+      () => dict({ a: {} as never }),
+      'dict.a: is not a space; make it with box, discrete, multiDiscrete, text, list or dict',
+    ],
     [() => deep(9), 'dict.a.a.a.a.a.a.a.a: dicts are nested deeper than 8'],
   ]
   test.each(wrong)('%#', (make, message) => {

@@ -17,9 +17,15 @@ export type DiscreteSpace = {
   readonly n: number
   readonly start: number
   readonly labels?: readonly string[]
+  /** A pointer's: the list of the observation whose slots are the choices. */
+  readonly list?: string
 }
 /** Several integers, component i in [0, nvec[i]). */
 export type MultiDiscreteSpace = { readonly type: 'multiDiscrete'; readonly nvec: readonly number[] }
+/** Up to `slots` items, each `features` numbers under an id that the agent can choose by a pointer. */
+export type ListSpace = { readonly type: 'list'; readonly slots: number; readonly features: number }
+/** An item of a list. The policy sees its features; a tool is given its id. */
+export type ListItem = { readonly id: string; readonly features: NumberList }
 /** A text, carried as `maxTokens` token ids; see `tokenize`. */
 export type TextSpace = { readonly type: 'text'; readonly maxTokens: number; readonly vocabulary: number }
 
@@ -35,9 +41,9 @@ export type DictSpace<Entries extends SpaceRecord = SpaceRecord> = {
 export interface SpaceRecord {
   readonly [name: string]: Space
 }
-export type Space = BoxSpace | DiscreteSpace | MultiDiscreteSpace | TextSpace | DictSpace
+export type Space = BoxSpace | DiscreteSpace | MultiDiscreteSpace | TextSpace | ListSpace | DictSpace
 
-/** Spaces that an agent can act in: no text. */
+/** Spaces that an agent can act in: no text, no list. */
 export type ActionSpace = BoxSpace | DiscreteSpace | MultiDiscreteSpace | DictSpace<ActionSpaceRecord>
 export interface ActionSpaceRecord {
   readonly [name: string]: ActionSpace
@@ -64,9 +70,11 @@ export type SampleOf<S extends Space> = S extends BoxSpace
       ? NumberList
       : S extends TextSpace
         ? string
-        : S extends DictSpace<infer Entries>
-          ? { readonly [Name in keyof Entries]: SampleOf<Entries[Name]> }
-          : never
+        : S extends ListSpace
+          ? readonly ListItem[]
+          : S extends DictSpace<infer Entries>
+            ? { readonly [Name in keyof Entries]: SampleOf<Entries[Name]> }
+            : never
 
 /** What `step` is given for an action space. */
 export type ActionOf<S extends ActionSpace> = S extends BoxSpace
@@ -143,6 +151,7 @@ export function box(options: {
   requireOptions(options, 'box({ shape: [4] })')
   const { shape, low = -Infinity, high = Infinity } = options
   const shapeIsList = typeof shape === 'object' && shape !== null
+  if (shapeIsList && shape.length === 0) throw definitionError('box.shape: must have 1 to 8 entries, has 0')
   const candidate = {
     type: 'box',
     shape,
@@ -172,6 +181,16 @@ export function text(options: { maxTokens: number; vocabulary?: number }): TextS
   return freezeSpace(readSpace({ type: 'text', maxTokens, vocabulary }, 'text')) as TextSpace
 }
 
+/**
+ * Up to `slots` items: what tools have found, for example. `observe` returns an array of `{ id, features }`, ids unique.
+ * A parameter `pointer(…)` of a tool chooses one of them.
+ */
+export function list(options: { slots: number; features: number }): ListSpace {
+  requireOptions(options, 'list({ slots: 8, features: 3 })')
+  const { slots, features } = options
+  return freezeSpace(readSpace({ type: 'list', slots, features }, 'list')) as ListSpace
+}
+
 /** Named spaces. Observations and actions are objects with exactly these keys. */
 export function dict<const Entries extends SpaceRecord>(entries: Entries): DictSpace<Entries> {
   requireOptions(entries, 'dict({ position: box({ shape: [2] }) })')
@@ -179,4 +198,30 @@ export function dict<const Entries extends SpaceRecord>(entries: Entries): DictS
   const names = objectKeys(entries)
   for (let i = 0; i < names.length; i += 1) append(list, { name: names[i], space: entries[names[i]] })
   return freezeSpace(readSpace({ type: 'dict', entries: list }, 'dict')) as DictSpace<Entries>
+}
+
+/** Of an action: a choice named `choice`, and for some of its labels an entry of that name, which counts only where it is chosen. */
+export function branches(
+  choice: string,
+  entries: readonly { readonly name: string; readonly space: unknown }[],
+): DictSpace<ActionSpaceRecord> {
+  return freezeSpace(readSpace({ type: 'dict', entries, choice }, 'tools')) as DictSpace<ActionSpaceRecord>
+}
+
+/** One number rather than a list of one, for a parameter of a tool. */
+export function scalar(
+  options: { low: number; high: number; integer: boolean; default: number },
+  path: string,
+): BoxSpace {
+  const { low, high, integer } = options
+  const candidate = { type: 'box', shape: [], low: [low], high: [high], integer, default: options.default }
+  return freezeSpace(readSpace(candidate, path)) as BoxSpace
+}
+
+/** A choice whose default or list a tool's parameter has given. */
+export function choiceSpace(
+  options: { n: number; labels?: readonly string[]; list?: string; default?: number },
+  path: string,
+): DiscreteSpace {
+  return freezeSpace(readSpace({ type: 'discrete', start: 0, ...options }, path)) as DiscreteSpace
 }

@@ -81,6 +81,11 @@ export function randomSample(space: SpaceDescription, random: () => number, nest
       return space.nvec.map(pick)
     case 'text':
       return Array.from({ length: pick(7) }, () => words[pick(words.length)]).join(' ')
+    case 'list':
+      return Array.from({ length: 1 + pick(space.slots) }, (_, i) => ({
+        id: `item ${i}`,
+        features: Array.from({ length: space.features }, () => random() * 4 - 2),
+      }))
     case 'dict':
       return Object.fromEntries(
         space.entries.map(({ name, space: inner }) => [name, randomSample(inner, random, nest)]),

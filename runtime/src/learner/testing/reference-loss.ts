@@ -41,6 +41,8 @@ function referenceScores(
     let logProbability = 0
     let entropy = 0
     for (const leaf of spec.action) {
+      const { when } = leaf
+      if (when !== undefined && minibatch.actions[row * sizes.action + when.column] !== when.choice) continue
       let at = row * columns + leaf.distributionOffset
       let mask = row * sizes.mask + leaf.maskOffset
       for (let i = 0; i < leaf.size; i++) {

@@ -40,6 +40,32 @@ const actions: Record<string, SpaceDescription> = {
   }),
 }
 
+/** Three tools, two of them with parameters: an item of `orders`, a number and a word; and a count. */
+const tools: SpaceDescription = {
+  type: 'dict',
+  choice: 'tool',
+  entries: [
+    { name: 'tool', space: { type: 'discrete', n: 3, start: 0, labels: ['wait', 'refund', 'rate'] } },
+    {
+      name: 'refund',
+      space: dict({
+        order: { type: 'discrete', n: 4, start: 0, list: 'orders' },
+        share: { type: 'box', shape: [], low: [0], high: [100], default: 50 },
+        reason: { type: 'discrete', n: 3, start: 0, labels: ['late', 'broken', 'lost'], default: 1 },
+      }),
+    },
+    {
+      name: 'rate',
+      space: dict({ stars: { type: 'box', shape: [], low: [1], high: [5], integer: true, default: 3 } }),
+    },
+  ],
+}
+const orders = dict({
+  words: { type: 'text', maxTokens: 3, vocabulary: 9 },
+  orders: { type: 'list', slots: 4, features: 2 },
+  spent: free([2]),
+})
+
 const networks: NetworkSettings[] = [
   { hidden: [16, 8], activation: 'tanh', embedding: 6, normalizeObservation: true },
   { hidden: [16], activation: 'relu', embedding: 6, normalizeObservation: false },
@@ -62,6 +88,15 @@ export function policyCases(): PolicyCase[] {
       const spaces = { observation: observations[from], action: actions[to] }
       cases.push({ name: `${from} to ${to}, squashed`, spec: buildPolicySpec(spaces, squashing), masked: false })
     }
+  }
+  for (const [name, network] of [
+    ['tools', squashing],
+    ['tools, clipped', { ...networks[0], hidden: [] }],
+    ['tools, plain', { ...squashing, normalizeObservation: false }],
+    ['tools after a GRU', { ...networks[0], memory: { kind: 'gru', units: 5 } }],
+  ] as const) {
+    const spec = buildPolicySpec({ observation: orders, action: tools }, { ...network, hidden: [...network.hidden] })
+    cases.push({ name, spec, masked: name !== 'tools, clipped' })
   }
   const everyBound: SpaceDescription = {
     type: 'box',

@@ -143,13 +143,18 @@ function settingText(value: unknown): string {
 function describeSpace(space: SpaceDescription): string {
   switch (space.type) {
     case 'box':
+      if (space.shape.length === 0)
+        return `${space.integer ? 'integer' : 'number'} from ${space.low[0]} to ${space.high[0]}`
       return `box [${space.shape.join(', ')}], bounds ${bounds(space.low)} to ${bounds(space.high)}`
     case 'discrete':
+      if (space.list !== undefined) return `item of ${space.list}`
       return `discrete ${space.n}${space.start ? ` from ${space.start}` : ''}${space.labels ? ` (${space.labels.join(', ')})` : ''}`
     case 'multiDiscrete':
       return `multi-discrete [${space.nvec.join(', ')}]`
     case 'text':
       return `text, at most ${formatCount(space.maxTokens)} tokens of ${formatCount(space.vocabulary)}`
+    case 'list':
+      return `list of up to ${space.slots} items of ${space.features} numbers`
     case 'dict':
       return `dict {${space.entries.map((entry) => `${entry.name}: ${describeSpace(entry.space)}`).join('; ')}}`
   }

@@ -1,6 +1,6 @@
 import { assertHost, describeValue, HostMistake, Problem } from './faults.ts'
 import { refusePromise } from './observation-encoder.ts'
-import { append, Float32Buffer, isArray, max, min, nullObject, zeros } from './primordials.ts'
+import { append, Float32Buffer, floor, isArray, max, min, nullObject, zeros } from './primordials.ts'
 import {
   type BoxDescription,
   columnsOf,
@@ -32,6 +32,15 @@ function boxDecoder(space: BoxDescription): ActionDecoder {
     low[i] = space.low[i] ?? -Infinity
     high[i] = space.high[i] ?? Infinity
   }
+  const { integer } = space
+  if (space.shape.length === 0) {
+    return (row, offset) => {
+      const value = row[offset]
+      assertHost(value - value === 0, 'an action component is not finite')
+      const inside = max(low[0], min(high[0], value))
+      return integer === true ? floor(inside + 0.5) : inside
+    }
+  }
   return (row, offset) => {
     const action = new Float32Buffer(size)
     for (let i = 0; i < size; i += 1) {
@@ -52,10 +61,35 @@ function dictDecoder(space: DictDescription): ActionDecoder {
     append(offsets, columns)
     columns += columnsOf(space.entries[i].space)
   }
+  if (space.choice !== undefined) return branchDecoder(space, decoders, offsets)
   return (row, offset) => {
     const action = nullObject<unknown>()
     for (let i = 0; i < decoders.length; i += 1) {
       action[space.entries[i].name] = decoders[i](row, offset + offsets[i])
+    }
+    return action
+  }
+}
+
+/** The choice, and the entry that has its name where there is one: the other entries say nothing. */
+function branchDecoder(
+  { entries, choice }: DictDescription,
+  decoders: readonly ActionDecoder[],
+  offsets: readonly number[],
+): ActionDecoder {
+  let chooser = 0
+  while (entries[chooser].name !== choice) chooser += 1
+  const { space } = entries[chooser]
+  assertHost(space.type === 'discrete' && space.labels !== undefined, 'a choice without labels')
+  const { labels, start } = space
+  return (row, offset) => {
+    const action = nullObject<unknown>()
+    const chosen = decoders[chooser](row, offset + offsets[chooser]) as number
+    action[entries[chooser].name] = chosen
+    for (let i = 0; i < entries.length; i += 1) {
+      if (i !== chooser && entries[i].name === labels[chosen - start]) {
+        action[entries[i].name] = decoders[i](row, offset + offsets[i])
+      }
     }
     return action
   }
@@ -82,7 +116,7 @@ export function actionDecoder(space: SpaceDescription): ActionDecoder {
     case 'dict':
       return dictDecoder(space)
     default:
-      assertHost(false, 'an action space cannot be text')
+      assertHost(false, 'an action space cannot be text or a list')
   }
 }
 

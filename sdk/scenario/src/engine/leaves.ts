@@ -1,5 +1,5 @@
 import { append, fround } from './primordials.ts'
-import { type BoxDescription, columnsOf, logitsOf, type SpaceDescription } from './read-space.ts'
+import { type BoxDescription, columnsOf, indexOf, logitsOf, type SpaceDescription } from './read-space.ts'
 
 /** One leaf of the observation space in the flat row; the same type as `ObservationLeaf` of @agentgym/contract. */
 export type ObservationLeaf = {
@@ -9,9 +9,11 @@ export type ObservationLeaf = {
   size: number
   counts: number[]
   shape: number[]
+  /** Of a list: rows of the shape, which are alike. */
+  slots?: number
 }
 
-/** One leaf of the action space in the flat rows; the same type as `ActionLeaf` of @agentgym/contract. */
+/** One leaf of the action space in the flat rows: what the policy's own `ActionLeaf` of @agentgym/contract is made of. */
 export type ActionLeaf = {
   name: string
   kind: 'discrete' | 'multiDiscrete' | 'box'
@@ -28,6 +30,12 @@ export type ActionLeaf = {
   /** Chosen by the policy, never by the engine. */
   squash?: ('tanh' | 'exp' | 'sinh')[]
   start: number
+  /** Counts only where the action row has `choice` in `column`: a parameter of a tool. */
+  when?: { column: number; choice: number }
+  /** A pointer: the list of the observation whose slots are the choices. */
+  list?: string
+  /** One a column, where parameters are not trained; a choice by its index. */
+  default?: number
 }
 
 type LeafSpace = Exclude<SpaceDescription, { type: 'dict' }>
@@ -42,6 +50,19 @@ function collectLeaves(space: SpaceDescription, path: string, names: string[], s
     const entry = space.entries[i]
     collectLeaves(entry.space, path === '' ? entry.name : `${path}.${entry.name}`, names, spaces)
   }
+}
+
+/** For each leaf of an action, the label of the choice that it belongs to; null for leaves that always count. */
+function collectBranches(space: SpaceDescription): (string | null)[] {
+  const branches: (string | null)[] = []
+  if (space.type !== 'dict' || space.choice === undefined) return branches
+  for (let i = 0; i < space.entries.length; i += 1) {
+    const entry = space.entries[i]
+    const inner: string[] = []
+    collectLeaves(entry.space, '', inner, [])
+    for (let j = 0; j < inner.length; j += 1) append(branches, entry.name === space.choice ? null : entry.name)
+  }
+  return branches
 }
 
 function countsOf(space: LeafSpace): number[] {
@@ -63,6 +84,12 @@ export function observationLeaves(space: SpaceDescription): ObservationLeaf[] {
     const leaf = spaces[i]
     const size = columnsOf(leaf)
     const shape: number[] = []
+    if (leaf.type === 'list') {
+      const list = { name: names[i] || 'obs', kind: 'box' as const, offset, size, counts: [], slots: leaf.slots }
+      append(leaves, { ...list, shape: [leaf.slots, 1 + leaf.features] })
+      offset += size
+      continue
+    }
     if (leaf.type === 'box') for (let j = 0; j < leaf.shape.length; j += 1) append(shape, leaf.shape[j])
     else append(shape, size)
     append(leaves, { name: names[i] || 'obs', kind: leaf.type, offset, size, counts: countsOf(leaf), shape })
@@ -85,6 +112,12 @@ function affineOf(space: BoxDescription): { center: number[]; scale: number[] } 
   return { center, scale }
 }
 
+function columnBefore(spaces: readonly LeafSpace[], index: number): number {
+  let column = 0
+  for (let i = 0; i < index; i += 1) column += columnsOf(spaces[i])
+  return column
+}
+
 /** Leaves of an action space in row order: `action` for a space that is no dict, else dict paths joined by dots. */
 export function actionLeaves(space: SpaceDescription): ActionLeaf[] {
   const names: string[] = []
@@ -95,14 +128,22 @@ export function actionLeaves(space: SpaceDescription): ActionLeaf[] {
   let distributionOffset = 0
   let maskOffset = 0
   let logStdOffset = 0
+  const branches = collectBranches(space)
+  let chooser: { column: number; labels: readonly string[] } | null = null
   for (let i = 0; i < spaces.length; i += 1) {
     const leaf = spaces[i]
-    if (leaf.type === 'text') continue
+    if (leaf.type === 'discrete' && branches.length > 0 && branches[i] === null) {
+      chooser = { column: columnBefore(spaces, i), labels: leaf.labels ?? [] }
+    }
+  }
+  for (let i = 0; i < spaces.length; i += 1) {
+    const leaf = spaces[i]
+    if (leaf.type === 'text' || leaf.type === 'list') continue
     const size = columnsOf(leaf)
     const logits = logitsOf(leaf)
     const isBox = leaf.type === 'box'
     const { center, scale } = isBox ? affineOf(leaf) : { center: [], scale: [] }
-    append(leaves, {
+    const whole: ActionLeaf = {
       name: names[i] || 'action',
       kind: leaf.type,
       offset,
@@ -116,7 +157,14 @@ export function actionLeaves(space: SpaceDescription): ActionLeaf[] {
       center,
       scale,
       start: leaf.type === 'discrete' ? leaf.start : 0,
-    })
+    }
+    const branch = branches[i] ?? null
+    if (branch !== null && chooser !== null) {
+      whole.when = { column: chooser.column, choice: indexOf(chooser.labels, branch) }
+    }
+    if (leaf.type === 'discrete' && leaf.list !== undefined) whole.list = leaf.list
+    if (leaf.type !== 'multiDiscrete' && leaf.default !== undefined) whole.default = leaf.default
+    append(leaves, whole)
     offset += size
     distributionOffset += isBox ? size : logits
     maskOffset += logits

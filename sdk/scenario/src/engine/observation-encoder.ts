@@ -8,6 +8,7 @@ import {
   isArray,
   isInteger,
   lengthOfTypedArray,
+  nullObject,
   objectHasOwn,
   objectKeys,
   PlainTypeError,
@@ -20,6 +21,7 @@ import {
   columnsOf,
   type DictDescription,
   type DiscreteDescription,
+  type ListDescription,
   type MultiDiscreteDescription,
   readSpace,
   type SpaceDescription,
@@ -152,6 +154,65 @@ function textEncoder(space: TextDescription, name: string, watch: TextWatch | nu
   }
 }
 
+const ITEM_HINT = 'An item is { id: string, features: number[] }; an empty slot is left out.'
+const MAX_ID = 200
+
+/** One row a slot: 1 and the item's features, or zeros where the slot is empty. */
+function listEncoder(space: ListDescription, name: string): ObservationEncoder {
+  const { slots, features } = space
+  return (sample, row, offset) => {
+    if (!isArray(sample)) {
+      if (name === '') refusePromise(sample, 'observe')
+      invalid(name, `is ${describeValue(sample)} where a list of items belongs`, ITEM_HINT)
+    }
+    const length = sample.length
+    if (!isInteger(length) || length > slots)
+      invalid(name, `has ${describeValue(length)} items where the list has ${slots} slots`)
+    const seen = nullObject<boolean>()
+    for (let i = 0; i < length; i += 1)
+      writeItem(sample[i], features, `${name}[${i}]`, seen, row, offset + i * (1 + features))
+    for (let i = length * (1 + features); i < slots * (1 + features); i += 1) row[offset + i] = 0
+  }
+}
+
+function writeItem(
+  item: unknown,
+  size: number,
+  name: string,
+  seen: Record<string, boolean>,
+  row: Float32Array,
+  offset: number,
+): void {
+  if (typeof item !== 'object' || item === null) invalid(name, `is ${describeValue(item)}, not an item`, ITEM_HINT)
+  const { id, features } = item as { id?: unknown; features?: unknown }
+  if (typeof id !== 'string' || id.length === 0 || id.length > MAX_ID) {
+    invalid(name, `has the id ${describeValue(id)}, not a string of 1 to ${MAX_ID} characters`, ITEM_HINT)
+  }
+  if (objectHasOwn(seen, id)) {
+    invalid(
+      name,
+      `has the id ${describeValue(id)}, as an item before it`,
+      'A pointer copies an id: each must be unique.',
+    )
+  }
+  seen[id] = true
+  const path = `${name}.features`
+  const length = isArray(features) ? features.length : typedLength(features, path)
+  if (length !== size) refuseLength(length, size, path)
+  const list = features as readonly unknown[]
+  row[offset] = 1
+  for (let i = 0; i < size; i += 1) {
+    const value = list[i]
+    if (typeof value !== 'number')
+      throw new Problem('observation_invalid', `${at(path, i)} is ${describeValue(value)}, not a number`)
+    const rounded = fround(value)
+    if (rounded - rounded !== 0) {
+      throw new Problem('observation_invalid', `${at(path, i)} is ${value}`, 'Observations must be finite in float32.')
+    }
+    row[offset + 1 + i] = rounded
+  }
+}
+
 function explainKeys(keys: readonly string[], sample: object, space: DictDescription, name: string): never {
   const known = (key: string): boolean => {
     for (let i = 0; i < space.entries.length; i += 1) if (space.entries[i].name === key) return true
@@ -216,6 +277,8 @@ export function observationEncoder(
       return multiDiscreteEncoder(space, name)
     case 'text':
       return textEncoder(space, name, watch)
+    case 'list':
+      return listEncoder(space, name)
     case 'dict':
       return dictEncoder(space, name, watch)
   }

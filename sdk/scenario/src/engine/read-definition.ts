@@ -1,7 +1,7 @@
 import type { RowSizes } from './environment-buffers.ts'
 import { definitionError, describeThrown, describeValue, EngineFault } from './faults.ts'
 import { defineConstant, isInteger, objectCreate } from './primordials.ts'
-import { columnsOf, logitsOf, readSpace, type SpaceDescription } from './read-space.ts'
+import { columnsOf, type ListDescription, logitsOf, readSpace, type SpaceDescription } from './read-space.ts'
 
 const MAX_STEPS = 1e9
 const MAX_TASKS = 1e9
@@ -72,12 +72,44 @@ function readTasks(value: unknown): { train: number; eval: number } {
   return { train, eval: held === undefined ? 0 : requireCount(held, 'tasks.eval', 1, MAX_TASKS) }
 }
 
-function refuseText(space: SpaceDescription, path: string): void {
-  if (space.type === 'text')
-    fail(`${path}: an action cannot be text; use discrete, multiDiscrete, box or a dict of those`)
+/** An action has no texts and no lists, and its pointers point to lists of the observation. */
+function checkAction(space: SpaceDescription, path: string, observation: SpaceDescription): void {
+  if (space.type === 'text' || space.type === 'list') {
+    fail(
+      `${path}: an action cannot be ${space.type === 'text' ? 'text' : 'a list'}; use discrete, multiDiscrete, box or a dict of those`,
+    )
+  }
+  if (space.type === 'discrete' && space.list !== undefined) {
+    const pointed = listNamed(observation, space.list)
+    if (pointed === null) fail(`${path}: the observation has no list named "${space.list}"`)
+    if (pointed.slots !== space.n)
+      fail(`${path}: has ${space.n} choices, and the list "${space.list}" ${pointed.slots} slots`)
+  }
   if (space.type !== 'dict') return
   for (let i = 0; i < space.entries.length; i += 1) {
-    refuseText(space.entries[i].space, `${path}.${space.entries[i].name}`)
+    checkAction(space.entries[i].space, `${path}.${space.entries[i].name}`, observation)
+  }
+}
+
+/** A list in a space by its dotted path; null where there is none. */
+export function listNamed(space: SpaceDescription, name: string, path = ''): ListDescription | null {
+  if (space.type === 'list') return path === name ? space : null
+  if (space.type !== 'dict') return null
+  for (let i = 0; i < space.entries.length; i += 1) {
+    const entry = space.entries[i]
+    const found = listNamed(entry.space, name, path === '' ? entry.name : `${path}.${entry.name}`)
+    if (found !== null) return found
+  }
+  return null
+}
+
+/** Choices and numbers of tools have fields that mean nothing in an observation. */
+function checkObservation(space: SpaceDescription, path: string): void {
+  if (space.type === 'box' && space.shape.length === 0) fail(`${path}.shape: must have 1 to 8 entries, has 0`)
+  if (space.type !== 'dict') return
+  if (space.choice !== undefined) fail(`${path}: an observation has no choice between its entries`)
+  for (let i = 0; i < space.entries.length; i += 1) {
+    checkObservation(space.entries[i].space, `${path}.${space.entries[i].name}`)
   }
 }
 
@@ -112,7 +144,8 @@ export function readDefinition(value: unknown): ScenarioDescription {
   const definition = requireObject(value)
   const observation = readSpace(definition.observation, 'observation')
   const action = readSpace(definition.action, 'action')
-  refuseText(action, 'action')
+  checkObservation(observation, 'observation')
+  checkAction(action, 'action', observation)
   const columns = columnsOf(action)
   if (columns > MAX_ACTION_COLUMNS) fail(`action: has ${columns} components; at most ${MAX_ACTION_COLUMNS}`)
   const logits = logitsOf(action)

@@ -9,12 +9,21 @@ const MAX_VOCABULARY = 1 << 20
 const MAX_ENTRIES = 256
 const MAX_DEPTH = 8
 const MAX_LABEL = 200
+const MAX_SLOTS = 256
+const MAX_FEATURES = 1024
 
 /** Leaf names are these joined by dots; they name ONNX inputs and tool parameters. */
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 
 export function isName(name: unknown): name is string {
   return typeof name === 'string' && regExpExec(NAME, name) !== null
+}
+
+/** Index of a label, -1 where it is not there. */
+export function indexOf(labels: readonly string[], label: string): number {
+  let index = labels.length - 1
+  while (index >= 0 && labels[index] !== label) index -= 1
+  return index
 }
 
 function fail(path: string, what: string): never {
@@ -32,10 +41,10 @@ function readCount(value: unknown, path: string, largest: number): number {
   return value
 }
 
-function readCounts(value: unknown, path: string, longest: number, largest: number): number[] {
+function readCounts(value: unknown, path: string, longest: number, largest: number, shortest = 1): number[] {
   if (!isArray(value)) fail(path, `must be an array of positive integers, got ${describeValue(value)}`)
   const length = value.length
-  if (!isInteger(length) || length < 1 || length > longest)
+  if (!isInteger(length) || length < shortest || length > longest)
     fail(path, `must have 1 to ${longest} entries, has ${length}`)
   const counts: number[] = []
   for (let i = 0; i < length; i += 1) append(counts, readCount(value[i], `${path}[${i}]`, largest))
@@ -60,7 +69,8 @@ function readBound(value: unknown, path: string): number | null {
 }
 
 function readBox(space: Record<string, unknown>, path: string): SpaceDescription {
-  const shape = readCounts(space.shape, `${path}.shape`, 8, MAX_ROW)
+  // Only a tool's number has no dimensions: box() asks for one at least.
+  const shape = readCounts(space.shape, `${path}.shape`, 8, MAX_ROW, 0)
   let size = 1
   for (let i = 0; i < shape.length; i += 1) size *= shape[i]
   if (size > MAX_ROW) fail(`${path}.shape`, `has ${size} elements; at most ${MAX_ROW}`)
@@ -72,7 +82,22 @@ function readBox(space: Record<string, unknown>, path: string): SpaceDescription
     if (bottom !== null && top !== null && bottom > top)
       fail(path, `low[${i}] = ${bottom} lies above high[${i}] = ${top}`)
   }
-  return { type: 'box', shape, low, high }
+  const box: BoxDescription = { type: 'box', shape, low, high }
+  if (space.integer === true) box.integer = true
+  if (space.default !== undefined) {
+    if (size !== 1) fail(`${path}.default`, 'is for a single number')
+    box.default = readDefault(space.default, path, low[0] ?? -Infinity, high[0] ?? Infinity, space.integer === true)
+  }
+  return box
+}
+
+/** What a tool's parameter is where parameters are not trained. */
+function readDefault(value: unknown, path: string, low: number, high: number, integer: boolean): number {
+  if (typeof value !== 'number' || !(value >= low && value <= high) || (integer && !isInteger(value))) {
+    const kind = integer ? 'an integer' : 'a number'
+    fail(`${path}.default`, `must be ${kind} from ${low} to ${high}, got ${describeValue(value)}`)
+  }
+  return value
 }
 
 function readLabels(value: unknown, path: string, n: number): string[] {
@@ -95,9 +120,16 @@ function readDiscrete(space: Record<string, unknown>, path: string): SpaceDescri
   if (!isInteger(start) || start < -1e9 || start > 1e9) {
     fail(`${path}.start`, `must be an integer from -1e9 to 1e9, got ${describeValue(start)}`)
   }
-  const labels = space.labels
-  if (labels === undefined) return { type: 'discrete', n, start }
-  return { type: 'discrete', n, start, labels: readLabels(labels, `${path}.labels`, n) }
+  const { labels, list } = space
+  const discrete: DiscreteDescription = { type: 'discrete', n, start }
+  if (labels !== undefined) discrete.labels = readLabels(labels, `${path}.labels`, n)
+  if (list !== undefined) {
+    if (typeof list !== 'string')
+      fail(`${path}.list`, `must name a list of the observation, got ${describeValue(list)}`)
+    discrete.list = list
+  }
+  if (space.default !== undefined) discrete.default = readDefault(space.default, path, 0, n - 1, true)
+  return discrete
 }
 
 function readDict(space: Record<string, unknown>, path: string, depth: number): SpaceDescription {
@@ -119,12 +151,35 @@ function readDict(space: Record<string, unknown>, path: string, depth: number): 
     seen[name] = true
     append(entries, { name, space: readSpaceAt(entry.space, `${path}.${name}`, depth + 1) })
   }
-  return { type: 'dict', entries }
+  return space.choice === undefined ? { type: 'dict', entries } : readBranches(space.choice, entries, path, depth)
+}
+
+/** The entry that `choice` names is discrete; every other entry has the name of one of its labels. */
+function readBranches(
+  choice: unknown,
+  entries: DictDescription['entries'],
+  path: string,
+  depth: number,
+): SpaceDescription {
+  if (depth > 0) fail(path, 'has a choice between its entries: only the outermost dict of an action may')
+  let labels: readonly string[] | undefined
+  for (let i = 0; i < entries.length; i += 1) {
+    const { name, space } = entries[i]
+    if (name === choice && space.type === 'discrete') labels = space.labels
+  }
+  if (labels === undefined || typeof choice !== 'string') {
+    fail(path, `has no discrete entry with labels that is named ${describeValue(choice)}`)
+  }
+  for (let i = 0; i < entries.length; i += 1) {
+    const { name } = entries[i]
+    if (name !== choice && indexOf(labels, name) < 0) fail(path, `"${name}" is not among the labels of "${choice}"`)
+  }
+  return { type: 'dict', entries, choice }
 }
 
 function readSpaceAt(value: unknown, path: string, depth: number): SpaceDescription {
   if (!isObject(value)) {
-    fail(path, `must be a space made by box, discrete, multiDiscrete, text or dict, got ${describeValue(value)}`)
+    fail(path, `must be a space made by box, discrete, multiDiscrete, text, list or dict, got ${describeValue(value)}`)
   }
   const type = value.type
   switch (type) {
@@ -140,10 +195,14 @@ function readSpaceAt(value: unknown, path: string, depth: number): SpaceDescript
       if (vocabulary < 2) fail(`${path}.vocabulary`, 'must be at least 2: id 0 is padding')
       return { type, maxTokens, vocabulary }
     }
+    case 'list': {
+      const slots = readCount(value.slots, `${path}.slots`, MAX_SLOTS)
+      return { type, slots, features: readCount(value.features, `${path}.features`, MAX_FEATURES) }
+    }
     case 'dict':
       return readDict(value, path, depth)
     default:
-      return fail(path, 'is not a space; make it with box, discrete, multiDiscrete, text or dict')
+      return fail(path, 'is not a space; make it with box, discrete, multiDiscrete, text, list or dict')
   }
 }
 
@@ -169,6 +228,8 @@ export function columnsOf(space: SpaceDescription): number {
       return space.nvec.length
     case 'text':
       return space.maxTokens
+    case 'list':
+      return space.slots * (1 + space.features)
     case 'dict': {
       let columns = 0
       for (let i = 0; i < space.entries.length; i += 1) columns += columnsOf(space.entries[i].space)
@@ -202,12 +263,21 @@ export function logitsOf(space: SpaceDescription): number {
  * A `dict` is an ordered list, because its order is the layout of the flat rows.
  */
 export type SpaceDescription =
-  | { type: 'box'; shape: number[]; low: (number | null)[]; high: (number | null)[] }
-  | { type: 'discrete'; n: number; start: number; labels?: string[] }
+  | {
+      type: 'box'
+      shape: number[]
+      low: (number | null)[]
+      high: (number | null)[]
+      integer?: true
+      default?: number
+    }
+  | { type: 'discrete'; n: number; start: number; labels?: string[]; list?: string; default?: number }
   | { type: 'multiDiscrete'; nvec: number[] }
   | { type: 'text'; maxTokens: number; vocabulary: number }
-  | { type: 'dict'; entries: { name: string; space: SpaceDescription }[] }
+  | { type: 'list'; slots: number; features: number }
+  | { type: 'dict'; entries: { name: string; space: SpaceDescription }[]; choice?: string }
 
+export type ListDescription = Extract<SpaceDescription, { type: 'list' }>
 export type BoxDescription = Extract<SpaceDescription, { type: 'box' }>
 export type DiscreteDescription = Extract<SpaceDescription, { type: 'discrete' }>
 export type MultiDiscreteDescription = Extract<SpaceDescription, { type: 'multiDiscrete' }>

@@ -125,5 +125,6 @@ function zerosOf(space: SpaceDescription): unknown {
     return Object.fromEntries(space.entries.map(({ name, space: inner }) => [name, zerosOf(inner)]))
   if (space.type === 'text') return ''
   if (space.type === 'discrete') return space.start
+  if (space.type === 'list') return []
   return (space.type === 'box' ? space.low : space.nvec).map(() => 0)
 }

@@ -29,7 +29,7 @@ type Filled = { leaf: SpaceLeaf; numbers: number[]; text: string }
 export function trialFields(leaves: readonly SpaceLeaf[], episode: SampleEpisode | null): TrialField[] {
   const filled = exampleOf(leaves, episode)
   const size = leaves.reduce((sum, leaf) => sum + sizeOf(leaf), 0)
-  if (size === 0 || size > mostFields)
+  if (size === 0 || size > mostFields || leaves.some(({ kind }) => kind === 'list'))
     return [
       {
         name: jsonField,
@@ -104,6 +104,7 @@ function exampleOf(leaves: readonly SpaceLeaf[], episode: SampleEpisode | null):
       const seen = observation[number++] ?? 0
       // The example is written to five digits: what is rounded past a bound is the bound.
       const [low, high] = [leaf.low?.[element] ?? -Infinity, leaf.high?.[element] ?? Infinity]
+      if (leaf.kind === 'list') return seen
       return leaf.kind === 'box' ? Math.min(high, Math.max(low, seen)) : leaf.start + seen
     })
     return { leaf, numbers, text: '' }
@@ -138,11 +139,21 @@ function nested(filled: readonly Filled[], depth = 0): Observation {
 
 function sampleOf({ leaf, numbers, text }: Filled): Observation {
   if (leaf.kind === 'text') return text
+  if (leaf.kind === 'list') return itemsOf(leaf, numbers)
   return leaf.kind === 'discrete' ? numbers[0] : numbers
 }
 
+/** The filled slots of a list; an example keeps no ids. */
+function itemsOf({ shape: [slots, columns] }: SpaceLeaf, numbers: readonly number[]): Observation[] {
+  const rows = Array.from({ length: slots }, (_, slot) => numbers.slice(slot * columns, (slot + 1) * columns))
+  const filled = rows.filter(([present]) => present === 1)
+  return filled.map(([, ...features], index) => ({ id: `item ${index + 1}`, features }))
+}
+
 function sizeOf({ kind, shape }: SpaceLeaf): number {
-  return kind === 'box' || kind === 'multiDiscrete' ? shape.reduce((product, size) => product * size, 1) : 1
+  return kind === 'box' || kind === 'multiDiscrete' || kind === 'list'
+    ? shape.reduce((product, size) => product * size, 1)
+    : 1
 }
 
 const pathOf = ({ path }: SpaceLeaf) => (path.length === 0 ? 'observation' : path.join('.'))
