@@ -300,3 +300,63 @@ describe('what a model stumbles over', () => {
     expect(() => callAnswerer(goodAgent, endlessLoop.subarray(0, 100))).toThrow(/ONNX Runtime refuses it/)
   })
 })
+
+describe('tools with arguments', () => {
+  const action: SpaceDescription = {
+    type: 'dict',
+    choice: 'tool',
+    entries: [
+      { name: 'tool', space: { type: 'discrete', n: 2, start: 0, labels: ['wait', 'refund'] } },
+      {
+        name: 'refund',
+        space: {
+          type: 'dict',
+          entries: [
+            { name: 'order', space: { type: 'discrete', n: 4, start: 0, list: 'orders' } },
+            { name: 'percent', space: { type: 'box', shape: [], low: [1], high: [100], integer: true } },
+            { name: 'reason', space: { type: 'discrete', n: 2, start: 0, labels: ['late', 'lost'] } },
+          ],
+        },
+      },
+    ],
+  }
+  const observation: SpaceDescription = {
+    type: 'dict',
+    entries: [{ name: 'orders', space: { type: 'list', slots: 4, features: 2 } }],
+  }
+  const scenario = { observation, action }
+
+  it('are words, numbers and ids of items that were sent; an empty list rules its tool out', () => {
+    const tools = new Set<unknown>()
+    fc.assert(
+      fc.property(fc.nat(), fc.integer({ min: 0, max: 4 }), (seed, count) => {
+        const random = testRandom(seed)
+        const { policy, model } = randomAgent(scenario, random)
+        const orders = Array.from({ length: count }, (_, i) => ({ id: `A-${i}`, features: [random(), random()] }))
+        const [answer] = callAnswerer({ scenario, policy }, model)([call({ orders })])
+        const { action: taken, label } = answer as { action: Record<string, unknown>; label: string }
+        tools.add(taken.tool)
+        if (taken.tool === 0) {
+          expect({ taken, label }).toEqual({ taken: { tool: 0 }, label: 'wait' })
+          return
+        }
+        expect(label).toBe('refund')
+        expect(orders.map(({ id }) => id)).toContain((taken.refund as { order: string }).order)
+        expect(Object.keys(taken.refund as object)).toEqual(['order', 'percent', 'reason'])
+        const { percent, reason } = taken.refund as { percent: number; reason: string }
+        expect(Number.isInteger(percent) && percent >= 1 && percent <= 100).toBe(true)
+        expect(['late', 'lost']).toContain(reason)
+      }),
+      { numRuns: 40 },
+    )
+    expect(tools).toEqual(new Set([0, 1]))
+  })
+
+  it('say so when no tool is left', () => {
+    const { policy, model } = randomAgent(scenario, testRandom(1))
+    const refund = { order: [true, true, true, true], reason: [true, true] }
+    const sent = call({ orders: [] }, { tool: [false, true], refund })
+    const [answer] = callAnswerer({ scenario, policy }, model)([sent])
+    expect(answer).toMatchObject({ error: { code: 'observation_invalid', data: { field: 'action_mask' } } })
+  })
+})

@@ -63,7 +63,13 @@ function actingBy(session: PolicySession, rows: CallRows, describe: ReturnType<t
       const masks = rows.mask(row)
       greedyActions({ spec: session.spec, distribution, masks, rows: 1 }, rows.action)
       const probabilities = choiceProbabilities(session.spec, distribution, masks)
-      return { id: call.id, ...describe(rows.action), probabilities, ...stateOf(row), model_ms: modelMs }
+      return {
+        id: call.id,
+        ...describe(rows.action, call.observation),
+        probabilities,
+        ...stateOf(row),
+        model_ms: modelMs,
+      }
     } catch (error) {
       return { id: call.id, error: reportOf(error) }
     }

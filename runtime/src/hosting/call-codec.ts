@@ -6,7 +6,7 @@ import {
   type PolicySpec,
   type SpaceDescription,
 } from '@agentgym/contract'
-import { actionDecoder, maskEncoder, observationEncoder, Problem } from '@agentgym/scenario/engine'
+import { actionDecoder, actionLeaves, maskEncoder, observationEncoder, Problem } from '@agentgym/scenario/engine'
 import { describeSpace } from '../sandbox/vector-environment.ts'
 
 export type ServedCall = LeasedCalls['calls'][number]
@@ -57,6 +57,7 @@ export function callEncoder({ observation: observed, action }: ServedSpaces): Ca
       throw Problem.is(thrown) ? invalid(field, thrown.message) : thrown
     }
   }
+  const pointers = pointersOf(action)
   return (call, observation, mask) => {
     observation.fill(0)
     mask.fill(1)
@@ -67,16 +68,51 @@ export function callEncoder({ observation: observed, action }: ServedSpaces): Ca
         }
         writeObservation(flattenBoxes(observed, call.observation, refuse), observation, 0)
       })
-      if (call.action_mask === null) return
+      if (call.action_mask === null) {
+        if (!maskPointers(pointers, call.observation, mask)) throw invalid('observation', NO_TOOL)
+        return
+      }
       // A box cannot be masked. Ignoring the mask would mislead the caller.
       if (mask.length === 0) throw invalid('action_mask', 'action_mask was sent, and the action has no choices to mask')
       asCallers('action_mask', () => writeMask(call.action_mask, mask, 0))
+      if (!maskPointers(pointers, call.observation, mask)) throw invalid('action_mask', NO_TOOL)
     } catch (error) {
       observation.fill(0)
       mask.fill(1)
       throw error
     }
   }
+}
+
+const NO_TOOL = 'no tool can be called: those that are legal choose from lists without a legal item'
+
+/** `tools` are columns of the mask row, as `tool` is. */
+type Pointer = { list: string; mask: number; slots: number; tool: number; tools: readonly [from: number, to: number] }
+
+/** The pointers of an action: where their slots and their tool are in the mask row. */
+function pointersOf(action: SpaceDescription): Pointer[] {
+  const leaves = actionLeaves(action)
+  return leaves.flatMap(({ list, maskOffset, counts, when }) => {
+    if (list === undefined || when === undefined) return []
+    const chooser = leaves.find(({ offset }) => offset === when.column)
+    const [first, count] = [chooser?.maskOffset ?? 0, chooser?.counts[0] ?? 0]
+    return [
+      { list, mask: maskOffset, slots: counts[0], tool: first + when.choice, tools: [first, first + count] as const },
+    ]
+  })
+}
+
+/**
+ * Empty slots cannot be chosen, whatever the caller's mask, and a tool whose list is empty cannot be called. Whether a tool is
+ * left.
+ */
+function maskPointers(pointers: Pointer[], observation: unknown, mask: Uint8Array): boolean {
+  for (const { list, mask: first, slots, tool } of pointers) {
+    const filled = itemsIn(observation, list).length
+    mask.fill(0, first + filled, first + slots)
+    if (!mask.subarray(first, first + slots).includes(1)) mask[tool] = 0
+  }
+  return pointers.every(({ tools }) => mask.subarray(...tools).includes(1))
 }
 
 /** Throws with the reason why a sample does not fit. */
@@ -132,30 +168,68 @@ export function callInvalid(
 
 type Json = HostedAction['action']
 
-/** The action in a row of the policy, as the scenario's `step` would get it, and its label. */
-type ActionDescriber = (row: Float32Array) => Pick<HostedAction, 'action' | 'label'>
+/**
+ * The action in a row of the policy, as the scenario's `step` would get it, and its label. Arguments of a tool are as its `run`
+ * gets them: words, and ids of the observation's items.
+ */
+type ActionDescriber = (row: Float32Array, observation: unknown) => Pick<HostedAction, 'action' | 'label'>
 
 /** Compiles the engine's own decoder of an action space. */
 export function actionDescriber(space: SpaceDescription): ActionDescriber {
   const decode = actionDecoder(space)
-  return (row) => {
+  return (row, observation) => {
     const action = toJson(space, decode(row, 0))
-    return { action, label: labelOf(space, action) }
+    return { action: argumentsOf(space, action, observation), label: labelOf(space, action) }
   }
 }
 
 /** Numbers of a box lie within its bounds as JSON has them too, where the float32 next to a bound does not. */
 function toJson(space: SpaceDescription, action: unknown): Json {
   if (space.type === 'box') {
-    return Array.from(action as Float32Array, (number, i) =>
-      Math.min(space.high[i] ?? Number.POSITIVE_INFINITY, Math.max(space.low[i] ?? Number.NEGATIVE_INFINITY, number)),
-    )
+    const inside = (number: number, i: number) =>
+      Math.min(space.high[i] ?? Number.POSITIVE_INFINITY, Math.max(space.low[i] ?? Number.NEGATIVE_INFINITY, number))
+    return typeof action === 'number' ? inside(action, 0) : Array.from(action as Float32Array, inside)
   }
   if (space.type === 'dict') {
     const entries = action as Record<string, unknown>
-    return Object.fromEntries(space.entries.map(({ name, space: inner }) => [name, toJson(inner, entries[name])]))
+    // Of a choice between entries, only the chosen one is there.
+    const present = space.entries.filter(({ name }) => Object.hasOwn(entries, name))
+    return Object.fromEntries(present.map(({ name, space: inner }) => [name, toJson(inner, entries[name])]))
   }
   return action as Json
+}
+
+/** The action of a tool scenario with words and ids in place of their numbers; any other as it is. */
+function argumentsOf(space: SpaceDescription, action: Json, observation: unknown): Json {
+  if (space.type !== 'dict' || space.choice === undefined) return action
+  const parts = action as Record<string, Json>
+  return Object.fromEntries(
+    space.entries.flatMap(({ name, space: inner }) => {
+      if (!Object.hasOwn(parts, name)) return []
+      return [[name, name === space.choice ? parts[name] : argumentIn(inner, parts[name], observation)]]
+    }),
+  )
+}
+
+function argumentIn(space: SpaceDescription, value: Json, observation: unknown): Json {
+  if (space.type === 'dict') {
+    const parts = value as Record<string, Json>
+    return Object.fromEntries(
+      space.entries.map(({ name, space: inner }) => [name, argumentIn(inner, parts[name], observation)]),
+    )
+  }
+  if (space.type !== 'discrete') return value
+  const index = (value as number) - space.start
+  if (space.list === undefined) return space.labels?.[index] ?? value
+  return itemsIn(observation, space.list)[index]?.id ?? value
+}
+
+/** Items of a list in a valid observation, by its dotted name. */
+function itemsIn(observation: unknown, list: string): { id: string }[] {
+  const part = list
+    .split('.')
+    .reduce((parts, key) => (parts as Record<string, unknown> | undefined)?.[key], observation)
+  return Array.isArray(part) ? part : []
 }
 
 /** The label of a discrete action; of a dict with one labelled choice, that choice's: the tool of a tool scenario. */

@@ -26,6 +26,8 @@ export class EpisodeSampler {
   /** Columns of an observation row that are kept. */
   readonly #columns: number[]
   readonly #textual: boolean
+  /** Columns of an action row that the scenario rounds. */
+  readonly #integers: ReadonlySet<number>
   readonly #steps: Step[] = []
   #end: SampleEpisode['end'] | null = null
   #last: Seen | null = null
@@ -40,6 +42,7 @@ export class EpisodeSampler {
     this.#head = { policy, view, observation: observationHead(observation), action: actionHead(action) }
     const kept = Math.max(limits.observation, view === null ? 0 : columnsOfView(view))
     this.#columns = numberColumns(seen).slice(0, Math.min(kept, limits.viewed))
+    this.#integers = new Set(integerColumns(action))
     this.#textual = seen.some(({ kind }) => kind === 'text')
   }
 
@@ -51,7 +54,8 @@ export class EpisodeSampler {
   before(): void {
     if (this.done) return
     const { buffers, description } = this.#environment
-    const action = round(buffers.actions.subarray(0, Math.min(description.sizes.action, limits.action)))
+    const row = buffers.actions.subarray(0, Math.min(description.sizes.action, limits.action))
+    const action = round(row.map((value, column) => (this.#integers.has(column) ? Math.round(value) : value)))
     this.#steps.push({ ...this.#see(buffers.observations, 'now'), action, reward: 0 })
   }
 
@@ -134,13 +138,28 @@ function observationHead(space: SpaceDescription): SampleEpisode['observation'] 
 
 function actionHead(space: SpaceDescription): SampleEpisode['action'] {
   const labels = labelsOf(space)
-  return actionLeaves(space).map(({ name, kind, size }, index) => ({
+  return actionLeaves(space).map(({ name, kind, size, list }, index) => ({
     name: nameOf(space, name),
     kind,
     size,
     shape: [size],
     labels: labels[index].slice(0, limits.labels).map((label) => cut(label, limits.labelCharacters)),
+    ...(list === undefined ? {} : { list: cut(list, limits.nameCharacters) }),
   }))
+}
+
+function integerColumns(space: SpaceDescription): number[] {
+  const columns: number[] = []
+  let column = 0
+  const visit = (part: SpaceDescription) => {
+    if (part.type === 'dict') for (const { space: inner } of part.entries) visit(inner)
+    else if (part.type === 'box') {
+      for (let i = 0; i < part.low.length; i++) if (part.integer === true) columns.push(column + i)
+      column += part.low.length
+    } else column += part.type === 'multiDiscrete' ? part.nvec.length : 1
+  }
+  visit(space)
+  return columns
 }
 
 /** A space that is no dict has one leaf, whose name says nothing. */

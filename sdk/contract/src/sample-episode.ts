@@ -43,6 +43,8 @@ const actionLeafSchema = z.strictObject({
   ...leafFields,
   /** What the choices of a discrete space are called, in order; empty where they have no names. */
   labels: z.array(plain(limits.labelCharacters)).max(limits.labels),
+  /** Of a pointer: the list of the observation whose items are the choices. */
+  list: plain(limits.nameCharacters).optional(),
 })
 
 const seenFields = {

@@ -83,7 +83,9 @@ test('the types of arguments follow from the parameters', () => {
     parameters: { order: pointer('orders'), share: number({ low: 0, high: 1 }), reason: choice(['late', 'broken']) },
     allowed: () => ({ reason: ['late'], order: ['A-1'] }),
     run(_: Desk, args) {
-      expectTypeOf(args).toEqualTypeOf<{ order: string; share: number; reason: 'late' | 'broken' }>()
+      expectTypeOf(args.order).toEqualTypeOf<string>()
+      expectTypeOf(args.share).toEqualTypeOf<number>()
+      expectTypeOf(args.reason).toEqualTypeOf<'late' | 'broken'>()
       return {}
     },
   })

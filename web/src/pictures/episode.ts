@@ -21,17 +21,34 @@ function returnAt(episode: SampleEpisode, index: number): number {
   return episode.steps.slice(0, index).reduce((sum, { reward }) => sum + reward, 0)
 }
 
-/** A choice by its name, numbers as they are: `right`, `tool: refund, amount: 2`, `0.5, −1`. */
+type ActionPart = { name: string; value: string }
+
+/** A choice by its name, numbers as they are: `right`, `0.5, −1`; a tool with its arguments: `refund(order: orders[2], share: 0.5)`. */
 export function actionName(episode: SampleEpisode, action: readonly number[]): string {
+  const parts = actionParts(episode, action)
+  return (
+    toolCall(parts) ??
+    (parts.map(({ name, value }) => (name === '' ? value : `${name}: ${value}`)).join(', ') || 'no action')
+  )
+}
+
+function actionParts(episode: SampleEpisode, action: readonly number[]): ActionPart[] {
   let column = 0
-  const parts = episode.action.map(({ name, kind, size, labels }) => {
+  return episode.action.map(({ name, kind, size, labels, list }) => {
     const values = action.slice(column, column + size)
     column += size
-    const shown =
-      kind === 'discrete' ? (labels[values[0]] ?? `action ${values[0] ?? 0}`) : values.map(formatValue).join(', ')
-    return name === '' ? shown : `${name}: ${shown}`
+    if (kind !== 'discrete') return { name, value: values.map(formatValue).join(', ') }
+    const index = values[0] ?? 0
+    return { name, value: labels[index] ?? (list === undefined ? `action ${index}` : `${list}[${index}]`) }
   })
-  return parts.join(', ') || 'no action'
+}
+
+/** Of a tool scenario, whose leaves are `tool` and, for tools with parameters, `refund.order` and so on: what counts of them. */
+function toolCall([tool, ...others]: ActionPart[]): string | null {
+  if (tool?.name !== 'tool' || others.length === 0 || !others.every(({ name }) => name.includes('.'))) return null
+  const own = `${tool.value}.`
+  const given = others.filter(({ name }) => name.startsWith(own))
+  return `${tool.value}(${given.map(({ name, value }) => `${name.slice(own.length)}: ${value}`).join(', ')})`
 }
 
 /** What a column of the observation is called: by the view's own names, else by its leaf. */

@@ -49,7 +49,10 @@ export type HostedCallRequest = z.infer<typeof hostedCallRequestSchema>
 
 /** A policy's action for one observation, in the form that the scenario's `step` receives. */
 export const hostedActionSchema = z.strictObject({
-  /** Number (discrete, start applied), numbers (multiDiscrete, box inside its bounds), object (dict). */
+  /**
+   * Number (discrete, start applied), numbers (multiDiscrete, box inside its bounds), object (dict). Of tools with parameters:
+   * `tool`, its number, and under the tool's name its arguments, in words and by the ids of the observation's items.
+   */
   action: jsonValue,
   /** Label of a discrete action, or of the one labeled choice at the top of a dict (the tool of a tool scenario); else null. */
   label: z.string().max(1_000).nullable(),

@@ -285,9 +285,9 @@ function TrialAnswer({ answered: { call, took }, leaves }: { answered: Answered;
     <section class="trial-answer" aria-labelledby="answer">
       <h2 id="answer">Action</h2>
       <p class="trial-action" dir="auto">
-        {label ?? shownAction(action)}
+        {toolCall(label, action) ?? label ?? shownAction(action)}
       </p>
-      {label !== null && typeof action === 'object' && <Parts action={action} />}
+      {label !== null && typeof action === 'object' && toolCall(label, action) === null && <Parts action={action} />}
       {label === null && isListed(action) && <Parts action={action} />}
       {probabilities !== null && <Bars probabilities={probabilities} chosen={call} leaf={leaves[0]} />}
       <Metrics>
@@ -311,6 +311,17 @@ const isListed = (action: Action) => typeof action === 'object' && action !== nu
 function shownAction(action: Action): string {
   if (isListed(action)) return Array.isArray(action) ? `${action.length} numbers` : 'Several parts'
   return typeof action === 'string' ? action : String(action)
+}
+
+/** `refund(order: A-17, percent: 50)` of a tool with arguments; null for anything else. */
+function toolCall(label: string | null, action: Action): string | null {
+  if (label === null || typeof action !== 'object' || action === null || !Object.hasOwn(action, label)) return null
+  const given = (action as Record<string, Action>)[label]
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return null
+  const shown = (value: Action) => (typeof value === 'number' ? formatValue(value) : String(value))
+  return `${label}(${Object.entries(given)
+    .map(([name, value]) => `${name}: ${typeof value === 'object' ? JSON.stringify(value) : shown(value)}`)
+    .join(', ')})`
 }
 
 /** Of an action that is not one choice. */
