@@ -234,7 +234,7 @@ export type EvaluationRunTable = {
   created_at: CreatedAt
 }
 
-/** Null only for the current season. */
+/** Seasons. Only the current one has no end. */
 export type SeasonTable = {
   id: GeneratedAlways<number>
   /** Sealed with the installation's secret. */

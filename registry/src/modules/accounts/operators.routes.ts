@@ -31,7 +31,7 @@ const claimRoute = defineRoute({
   method: 'put',
   path: '/v1/account/operator',
   access: 'account:manage',
-  // Few guesses, since the secret is long and used only once.
+  // One attempt per minute is enough: the secret is long, and used only once.
   rateLimit: { name: 'claim', per: 'network', limit: 15, windowSeconds: 15 * 60 },
   operationId: 'claimServer',
   summary: 'Become the operator of a new server',

@@ -41,7 +41,7 @@ export function accountOf(row: AccountRow): Account {
   }
 }
 
-/** What can be withdrawn from an account now: what came in less what went out or is held. Negative if it owes. */
+/** The available amount of an account: credits less debits and holds. Negative if it owes. */
 export function availableMinor({ creditsPosted, debitsPosted, debitsPending }: Account): bigint {
   return creditsPosted - debitsPosted - debitsPending
 }
@@ -50,8 +50,8 @@ export function availableMinor({ creditsPosted, debitsPosted, debitsPending }: A
 type AccountKey = { owner: string | null; code: AccountCode; currency: string }
 
 /**
- * The ids of accounts, in the order of `keys`. Missing accounts are opened, each only once even if several callers open
- * it at the same time. One round trip if all exist.
+ * The IDs of accounts, in the order of `keys`. Opens missing accounts, each only once even under concurrency. One round
+ * trip if all exist.
  */
 export async function openAccounts(query: Transaction<Schema>, keys: readonly AccountKey[]): Promise<string[]> {
   for (const { owner, code, currency } of keys) {
@@ -82,8 +82,7 @@ export async function openAccount(query: Transaction<Schema>, key: AccountKey): 
 const nameOf = ({ owner, code, currency }: AccountKey): string => `${owner}/${code}/${currency}`
 
 /**
- * Ids by name, each found by its key: a join would read the whole table, and a comparison that treats null as a value
- * uses no index.
+ * IDs by name, each looked up by its key: a join would read the whole table, and a null-safe comparison uses no index.
  */
 async function findAccounts(query: Queries, keys: readonly AccountKey[]): Promise<Map<string, string>> {
   const { rows } = await sql<AccountKey & { id: string }>`
@@ -99,7 +98,7 @@ async function findAccounts(query: Queries, keys: readonly AccountKey[]): Promis
   return new Map(rows.map((row) => [nameOf(row), row.id]))
 }
 
-/** In a fixed order, so that two callers opening the same accounts do not wait for each other. */
+/** In a fixed order, so that two callers that open the same accounts do not deadlock. */
 async function insertAccounts(query: Queries, keys: readonly AccountKey[]): Promise<void> {
   const rows = [...new Map(keys.map((key) => [nameOf(key), key])).entries()]
     .sort(([first], [second]) => (first < second ? -1 : 1))
@@ -121,7 +120,7 @@ async function insertAccounts(query: Queries, keys: readonly AccountKey[]): Prom
     .execute()
 }
 
-/** Current accounts by id, including hot ones. Not locked: `applyTransfers` makes all decisions about them. */
+/** Current accounts by ID, including hot ones. Not locked: only `applyTransfers` makes decisions about them. */
 export async function readAccounts(query: Queries, ids: Iterable<string>): Promise<Map<string, Account>> {
   return byId(await selectAccounts(query, sql`account.id = any(${uuidArray(ids)})`))
 }
@@ -154,7 +153,7 @@ async function selectAccounts(query: Queries, condition: ReturnType<typeof sql>)
 
 /**
  * Locks accounts until the transaction ends and returns their state, which no other transfer can change meanwhile.
- * Locks are taken in the order of ids, so request all the accounts you need at once. Hot accounts cannot be locked.
+ * Locks are taken in the order of IDs, so request all accounts at once. Hot accounts cannot be locked.
  */
 export async function lockAccounts(query: Transaction<Schema>, ids: Iterable<string>): Promise<Map<string, Account>> {
   const { rows } = await sql<AccountRow>`

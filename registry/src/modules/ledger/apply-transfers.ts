@@ -9,11 +9,11 @@ import { decideTransfers, type LedgerAccount, type LedgerState } from './rules/d
 import type { RecordedTransfer, Transfer, TransferResult } from './rules/transfer.ts'
 
 /**
- * Makes transfers in their order, each of them once however often it is requested; `decideTransfers` decides the outcome of
- * each. A refused chain leaves nothing in the ledger, and the transaction can go on; a caller that wants all or nothing throws.
- * The accounts stay locked until the transaction ends, except hot ones. Locks are taken in the order of account ids.
+ * Makes transfers in order, each only once however often it is requested; `decideTransfers` decides their outcomes. A
+ * refused chain changes nothing and the transaction can continue; callers that want all or nothing throw. Accounts stay
+ * locked until the transaction ends, except hot ones. Locks are taken in the order of account IDs.
  *
- * Two round trips, one more where pending transfers are resolved, and one or two more where something is refused.
+ * Two round trips, one more to resolve pending transfers, and one or two more for refusals.
  * @throws TransactionConflict if a concurrent transaction made one of these transfers.
  */
 export async function applyTransfers(
@@ -25,8 +25,8 @@ export async function applyTransfers(
   let loaded = await load(query, transfers)
   let decision = decideTransfers(loaded.state, transfers, loaded.at)
   if (decision.results.some(({ outcome }) => outcome === 'refused')) {
-    // The transfers may have been read before the locks were granted, and this very transfer may have been made meanwhile and
-    // have used up the funds. Now that the locks are held, a second read is final.
+    // The transfers may have been read before the locks were granted, and this very transfer may have been made
+    // meanwhile and used up the funds. A second read under the locks is final.
     loaded = await load(query, transfers)
     decision = decideTransfers(loaded.state, transfers, loaded.at)
   }
@@ -41,7 +41,7 @@ async function load(query: Queries, transfers: readonly Transfer[]): Promise<{ s
     if ('pendingId' in transfer) pendingIds.add(transfer.pendingId)
     else accountIds.add(transfer.debitAccountId).add(transfer.creditAccountId)
   }
-  // A pending transfer never changes, so which accounts it holds can be read before they are locked.
+  // A pending transfer never changes, so its accounts can be read before they are locked.
   if (pendingIds.size > 0) for (const id of await accountsOfPendings(query, pendingIds)) accountIds.add(id)
   const ids = new Set([...transfers.map(({ id }) => id), ...pendingIds])
   const { rows } = await sql<Loaded>`
@@ -81,7 +81,7 @@ type Loaded = {
   at: Date
 }
 
-// Amounts and sums as text: as JSON numbers they would lose precision.
+// Amounts and sums are text, because JSON numbers would lose precision.
 const accountColumns = sql`id, owner_id, code, currency, hot, debits_must_not_exceed_credits, credits_must_not_exceed_debits,
   debits_posted::text, credits_posted::text, debits_pending::text, credits_pending::text`
 const transferColumns = sql`id, kind, debit_account_id, credit_account_id, amount::text, currency, pending_id, code,

@@ -1,15 +1,15 @@
 import { sql } from 'kysely'
 import type { Database, Queries } from '../../core/database/database.ts'
 
-/** A violated rule of the ledger: for which account, transfer or currency, and how. */
+/** A violated rule of the ledger: which rule, its subject, and how it is violated. */
 export type LedgerFinding = { rule: string; subject: string; detail: string }
 
 const transfersAtOnce = 10_000
 
 /**
- * Replays all transfers in order and reports accounts, holds and transfers that are not what they must be. Shares no
- * code with the ledger's writer. Reads one snapshot of the database; time and memory grow with the ledger. Expected
- * result: an empty list.
+ * Replays all transfers in order and reports inconsistent accounts, holds and transfers. Shares no code with the
+ * ledger's writer. Reads one snapshot of the database; time and memory grow with the ledger. Expected result: an empty
+ * list.
  */
 export async function auditLedger(database: Database): Promise<LedgerFinding[]> {
   return database.transaction(async (query) => {

@@ -31,15 +31,15 @@ export function ledgerModule({ database }: Pick<Services, 'database'>): Module {
 /** Transfers voided in one transaction, which locks their accounts until it ends. */
 const voidedAtOnce = 50
 
-/** Releases what expired pending transfers hold. Returns how many there were. */
+/** Voids expired pending transfers. Returns their number. */
 export async function expireTransfers(database: Database): Promise<number> {
   for (let voided = 0; ; ) {
     const voids = await expired(database)
-    // A transfer that was ended meanwhile is refused, which is fine.
+    // A transfer that was resolved meanwhile is refused, which is fine.
     const results = await database.transaction((query) => applyTransfers(query, voids))
     const made = results.filter(({ outcome }) => outcome === 'created').length
     voided += made
-    // If none could be voided, the next scheduled run is soon enough.
+    // If none could be voided, the next scheduled run will retry.
     if (voids.length < voidedAtOnce || made === 0) return voided
   }
 }

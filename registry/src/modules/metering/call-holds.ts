@@ -6,11 +6,11 @@ import { uuidArray } from '../../core/database/uuid-array.ts'
 import { availableMinor, lockAccounts, openAccounts, type Transfer } from '../ledger/index.ts'
 import { mustTransfer } from '../orders/index.ts'
 
-/** The code of the ledger's transfers that hold money for calls, and release it. */
+/** Code of the ledger transfers that hold and release money for calls. */
 const code = 'calls_hold'
 /** Costs of calls are in thousandths of a minor unit, because prices are per 1,000 calls. */
 const thousandths = 1_000n
-/** A hold may cover up to this many calls ahead, so that not every call makes transfers. */
+/** A hold covers up to this many future calls, so that most calls need no transfer. */
 const callsAhead = 100n
 
 /** A locked row of `call_holds`. */
@@ -23,8 +23,8 @@ export type CallHold = {
 }
 
 /**
- * Locks what accounts hold for their calls, in the order of the accounts. Lock these before any ledger account: whoever
- * changes a hold locks both, in this order.
+ * Locks the call holds of accounts, in the order of the accounts. Lock them before any ledger account, because changes
+ * of a hold lock both in this order.
  */
 export async function lockCallHolds(
   query: Transaction<Schema>,
@@ -47,11 +47,11 @@ export async function lockCallHolds(
 type CallCosts = {
   /** Calls in progress. */
   open: bigint
-  /** Answered calls that are not posted, with what earlier batches of the same versions have carried over. */
+  /** Answered calls that are not posted, plus the remainders of earlier batches of the same versions. */
   unposted: bigint
-  /** Carried over for versions without such calls, whose next call adds to it. */
+  /** Remainders of versions without such calls, to be added to their next call. */
   idle: bigint
-  /** The part of `idle` that is of the given version. */
+  /** The part of `idle` for the given version. */
   idleOfVersion: bigint
 }
 
@@ -100,7 +100,7 @@ export async function callCosts(
   )
 }
 
-/** A call that is to be admitted. */
+/** A call to admit. */
 export type PaidCall = {
   accountId: string
   versionId: string
@@ -111,7 +111,7 @@ export type PaidCall = {
 
 /**
  * Holds the price of one more call on the account's balance, in the transaction that admits it. False if the balance
- * does not cover it beside what is already held and owed for calls. The hold grows in steps, so most calls make no
+ * does not cover it in addition to what is held and owed for calls. The hold grows in steps, so most calls need no
  * transfer.
  */
 export async function holdForCall(
@@ -142,8 +142,8 @@ export async function holdForCall(
 }
 
 /**
- * Whether the balance would cover one more call at this moment. Holds nothing, so it promises nothing: two callers may
- * both be given the same money as an answer.
+ * Whether the balance currently covers one more call. Holds nothing and guarantees nothing: two callers may see the
+ * same available money.
  */
 export async function couldPayForCall(
   query: Transaction<Schema>,
@@ -156,8 +156,8 @@ export async function couldPayForCall(
 }
 
 /**
- * Makes each account's hold as large as what it owes for calls, as far as its balance allows, and no larger. For usage
- * that was reported rather than admitted here, and to release what was held ahead.
+ * Sets each account's hold to the amount it owes for calls, as far as its balance allows. For usage that was reported
+ * rather than admitted here, and to release money held in advance.
  */
 export async function fitCallHolds(
   query: Transaction<Schema>,
@@ -172,7 +172,7 @@ export async function fitCallHolds(
     ...holds.map(({ accountId: owner }) => ({ owner, code: 'balance' as const, currency })),
   ])
   const [counterpart, ...balances] = accounts
-  // All balances at once, in the order of their ids.
+  // Locks all balances at once, in the order of their IDs.
   const locked = await lockAccounts(query, balances)
   const transfers: Transfer[] = []
   const changed: CallHold[] = []
@@ -193,8 +193,8 @@ export async function fitCallHolds(
 type ChangedHold = { transfers: Transfer[]; hold: CallHold }
 
 /**
- * Locks the account's balance, and returns what is available on it besides the hold and how to change the hold:
- * `change(toMinor, owed)` gives the transfers that replace it, and its row for `writeHold`.
+ * Locks the account's balance and returns the amount available besides the hold, and a function to change the hold:
+ * `change(toMinor, owed)` returns the transfers that replace it, and its row for `writeHold`.
  */
 export async function prepareChange(
   query: Transaction<Schema>,
@@ -214,7 +214,7 @@ export async function prepareChange(
 
 type Change = { balance: string; counterpart: string; toMinor: bigint; owed: bigint }
 
-/** Voids the hold and makes another of `toMinor`: both in one chain, so the money is never free in between. */
+/** Replaces the hold by one of `toMinor`, in one chain, so that the money is never free in between. */
 function changedHold(hold: CallHold, { balance, counterpart, toMinor, owed }: Change): ChangedHold {
   const { accountId: reference, currency } = hold
   const freeThousandths = freeOf(toMinor, owed)
@@ -256,12 +256,12 @@ async function costsOf(
   return (await callCosts(query, [accountId], asked)).get(accountId) ?? nothing
 }
 
-/** What a hold has to cover. */
+/** The amount that a hold must cover. */
 export const dueOf = ({ open, unposted }: CallCosts): bigint => open + unposted
 
 /**
- * What a hold leaves for further calls. Deducting what idle versions carry means that none of their calls needs to look
- * at it.
+ * The part of a hold available for further calls. The remainders of idle versions are deducted, so their calls need not
+ * check them.
  */
 function freeOf(heldMinor: bigint, owed: bigint): bigint {
   return larger(0n, heldMinor * thousandths - owed)

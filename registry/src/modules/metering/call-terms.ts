@@ -12,7 +12,7 @@ import { type CallerAccess, callsPrice, isOnTrial, readCallerAccess, type Unknow
 import { holdTrial, insertEvents, openTrialCalls, type UsageEvent, writeTrial } from './usage.store.ts'
 
 type CallTerms = {
-  /** Why a call is allowed, or why it is not. */
+  /** Why a call is allowed or denied. */
   because:
     | 'own'
     | 'free'
@@ -31,13 +31,13 @@ type CallTerms = {
 type Asking = {
   tokenId: string | null
   currency: string
-  /** Locks the trial and returns how many of its calls are left; null if none is left for this call. */
+  /** Locks the trial and returns the number of calls left; null if none is left for this call. */
   tryTrial(): Promise<number | null>
-  /** `ask`: no call is made, so nothing is held. `paid`: it was paid for before. */
+  /** `ask`: no call is made, so nothing is held. `paid`: the call was already paid for. */
   pay?: Paying
   /**
-   * The highest price of 1,000 calls that the caller accepts. Undefined: none was given, so a cap for calls has to confirm
-   * the price. `any`: the host that asks has agreed on prices with its callers.
+   * The highest price of 1,000 calls that the caller accepts. Undefined: not given, so a spend cap for calls must
+   * confirm the price. `any`: the requesting host has agreed on prices with its callers.
    */
   maxPriceMinor: number | 'any' | undefined
 }
@@ -45,7 +45,7 @@ type Asking = {
 type Paying = 'hold' | 'ask' | 'paid'
 
 /**
- * Who may call an agent, and at whose cost. What the call costs is held on the caller's balance. Throws
+ * Checks whether an account may call an agent and who pays. Holds the cost of the call on the caller's balance. Throws
  * `package_taken_down`.
  */
 export async function callTerms(
@@ -60,7 +60,7 @@ export async function callTerms(
   if (isOnTrial(access) && access.trialCalls > 0) {
     const left = await tryTrial()
     if (left !== null) return terms('trial', left)
-    // With a license, and for a free agent, the trial waives the price of calls; after it, the caller pays.
+    // With a license, or for a free agent, the trial waives the price of calls. After it, the caller pays.
     if (!free && !bought) return terms('trial_used_up', 0)
   }
   if (!bought && !free) return terms('not_bought')
@@ -110,7 +110,7 @@ async function tryTrial(
   const made = await holdTrial(query, access)
   const left = Math.max(0, access.trialCalls - made - (await openTrialCalls(query, access)))
   if (call === undefined) return left > 0 ? left : null
-  // A call that was counted before keeps what it was.
+  // A call that was already counted is not changed.
   const counted = await findCounted(query, call)
   if (counted === undefined ? left === 0 : counted.trial_calls === 0) return null
   const { accountId, packageId } = access
@@ -146,9 +146,10 @@ function notThere({ package: name, version, account }: Request, unknown: Unknown
 }
 
 /**
- * Pays for one more call: holds its price on the balance, within the caps of the account and of the token. Returns what
- * it fails for: the balance, a cap, or a price that is higher than the caller accepts, or was never accepted; null if it is held, or costs nothing. If it fails, the caller's transaction has
- * to be rolled back, or the amount stays held until the hold is next fitted.
+ * Pays for one more call: holds its price on the balance, within the caps of the account and the token. Returns the
+ * reason for a failure (balance, cap, or a price above the accepted maximum or never accepted), or null if the price is
+ * held or zero. After a failure, the caller must roll back its transaction, or the amount stays held until the hold is
+ * next adjusted.
  */
 async function payForCall(
   query: Transaction<Schema>,

@@ -1,10 +1,10 @@
 import { sql } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
 
-/** Which account calls which agent. */
+/** An account and the agent that it calls. */
 export type Called = { account: string; package: string; version: string }
 
-/** The relation of an account to an agent that it calls, at this moment. */
+/** The relation of an account to an agent that it calls, at this time. */
 export type CallerAccess = {
   accountId: string
   packageId: string
@@ -13,10 +13,10 @@ export type CallerAccess = {
   /** The account owns the agent or belongs to its owner: its calls cost nothing. */
   own: boolean
   free: boolean
-  /** It holds a license for the version's major, directly or through an organization. */
+  /** It holds a license for the major version, directly or through an organization. */
   bought: boolean
   takenDown: { at: Date; reason: string | null; forAll: boolean } | null
-  /** Calls that the seller gives to each account free of charge. */
+  /** Free calls that the seller grants to each account. */
   trialCalls: number
   /** Price of 1,000 calls. */
   callsPriceMinor: number
@@ -40,7 +40,7 @@ type Row = {
   calls_price_minor: number
 }
 
-/** What is wrong with a call: no such account, no such agent that is visible to it, no such published version. */
+/** The problem with a call: the account, an agent visible to it, or a published version does not exist. */
 export type Unknown = 'account' | 'package' | 'version' | 'kind'
 
 /** One per call, in order, in one round trip. */
@@ -100,8 +100,8 @@ function accessOfRow(row: Row): CallerAccess | { unknown: Unknown } {
 }
 
 /**
- * Whether calls use up the trial while it lasts: not the caller's own agent, and a call would cost something or needs a
- * license. The trial is free to every account, with or without a license.
+ * Whether calls count toward the trial: the agent is not the caller's own, and calls cost money or need a license.
+ * Every account has the trial, with or without a license.
  */
 export function isOnTrial({ own, bought, free, callsPriceMinor }: CallerAccess): boolean {
   return !own && !((bought || free) && callsPriceMinor === 0)

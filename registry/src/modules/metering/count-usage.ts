@@ -15,9 +15,9 @@ const hourMs = 3_600_000
 const oldestMs = 366 * 24 * hourMs
 
 /**
- * Counts calls, each event once however often it is reported; all of a request or nothing. Calls cost the price at this
- * moment, which is held on the balance as far as it covers it; trial calls are used up first come, first served. Throws
- * `idempotency_key_reused`, and `request_invalid` for events that name something that does not exist.
+ * Counts calls, each event once however often it is reported; a request counts completely or not at all. Calls cost the
+ * current price, which is held as far as the balance covers it. Trial calls are used first come, first served. Throws
+ * `idempotency_key_reused`, and `request_invalid` for events whose account, package or version does not exist.
  */
 export async function countUsage(
   { database, config }: Pick<Services, 'database'> & { config: Pick<ServerConfig, 'training'> },
@@ -132,8 +132,8 @@ type ServedCall = {
 }
 
 /**
- * Counts calls in the transaction that answers them, each once; trial calls are deducted from the trial. Returns, for
- * each of those, how many trial calls were made up to and including it.
+ * Counts calls in the transaction that answers them, each once, and deducts trial calls. Returns the cumulative number
+ * of trial calls for each of those.
  */
 export async function countServed(
   query: Transaction<Schema>,
@@ -149,7 +149,7 @@ export async function countServed(
     ({ accountId, packageId }) => `${accountId} ${packageId}`,
   )
   const made = new Map<string, number>()
-  // Always in the same order, so that two transactions never wait for each other's trials.
+  // Always in the same order, so that transactions do not deadlock on trials.
   for (const key of [...trials.keys()].sort()) {
     const ofTrial = trials.get(key) ?? []
     const [trial] = ofTrial

@@ -1,4 +1,4 @@
-/** Hosted calls: who may call an agent, and what calls cost. */
+/** Metering of hosted calls: admission and cost. */
 export { callTerms } from './call-terms.ts'
 export { type CallerAccess, callsPrice, readCallerAccess } from './caller-access.ts'
 export { countServed } from './count-usage.ts'

@@ -22,7 +22,7 @@ import {
 type Posting = Pick<Services, 'database' | 'config' | 'log'>
 type Due = { account_id: string; version_id: string; currency: string }
 type Limits = {
-  /** A batch is posted once it reaches this amount, in minor units: the fee is rounded down in each batch. */
+  /** A batch is posted once it reaches this amount in minor units, because the fee is rounded down per batch. */
   fromMinor: number
   /** Or once the oldest event is this old. */
   afterSeconds: number
@@ -36,8 +36,8 @@ const largestMinor = 10n ** 15n
 
 /**
  * Posts metered calls to the ledger: one batch per account and version, with its events marked in the same transaction,
- * so that a process that dies loses none and counts none twice. Usage that a balance does not cover waits until it
- * does. Resolves to the number of batches posted.
+ * so that a crash loses none and counts none twice. Usage that the balance does not cover waits. Resolves to the number
+ * of batches posted.
  */
 export async function postUsage(services: Posting, given: Partial<Limits> = {}): Promise<number> {
   const request = { ...limits, ...given }
@@ -64,7 +64,7 @@ async function findDue({ database, config }: Posting, { fromMinor, afterSeconds 
   return rows
 }
 
-/** Posts the next events of an account and a version. False if there are none, or none that can be paid. */
+/** Posts the next events of an account and a version. False if there are none, or the balance covers none. */
 async function postBatch({ database, config }: Posting, due: Due, { events: most }: Limits): Promise<boolean> {
   const { account_id: accountId, currency } = due
   const { feeBasisPoints, royaltyCapBasisPoints } = config.market
@@ -95,7 +95,7 @@ async function postBatch({ database, config }: Posting, due: Due, { events: most
     if (amountMinor === 0n) return true
     const costs = (await callCosts(query, [accountId], { currency })).get(accountId)
     assert(costs !== undefined)
-    // What was held pays the batch and holds the rest, in one chain: nothing else can spend it in between.
+    // One chain pays the batch from the hold and holds the rest again, so that nothing else can spend it in between.
     const rest = smaller(roundUp(dueOf(costs)), available + hold.heldMinor - amountMinor)
     const changed = change(rest, dueOf(costs) + costs.idle)
     await makeSale(query, { ...sale, parts }, 'posted', {
@@ -123,9 +123,9 @@ async function partiesOf(
 }
 
 /**
- * What a batch may take: what the balance has and holds, without what calls in progress are promised. Money held for
- * answered calls of other versions is left to them where the hold covers all calls, which it does unless usage was
- * reported that the balance could not cover.
+ * The amount that a batch may use: available and held money, except what is reserved for calls in progress. Money held
+ * for answered calls of other versions is kept for them if the hold covers all calls, which it does unless reported
+ * usage exceeded the balance.
  */
 async function payableOf(query: Transaction<Schema>, hold: CallHold, available: bigint): Promise<bigint> {
   const { accountId, currency, heldMinor } = hold
@@ -135,7 +135,7 @@ async function payableOf(query: Transaction<Schema>, hold: CallHold, available: 
 
 type Batch = { ids: string[]; calls: number; amountMinor: bigint; remainder: bigint }
 
-/** The oldest events, as many as can be paid. Undefined if there are none, or none can be paid. */
+/** The oldest events that the balance covers. Undefined if there are none. */
 async function nextEvents(
   query: Transaction<Schema>,
   { account_id, version_id, currency }: Due,
@@ -193,12 +193,12 @@ async function insertBatch(
     where id = any(${`{${batch.ids.join(',')}}`}::text::uuid[]) and batch_id is null`.execute(query)
 }
 
-/** How long money stays held ahead of calls that do not come, in minutes. */
+/** How long money stays held for future calls after the last one, in minutes. */
 const idleMinutes = 10
 
 /**
- * Fits holds to what is owed: of accounts that have made no call for a while, and of those whose usage was counted
- * before it was held, or was more than their balance at that time.
+ * Adjusts holds to the amounts owed: of accounts without recent calls, and of those whose usage was counted without a
+ * sufficient hold.
  */
 export async function fitHolds({ database, config, log }: Posting, minutes = idleMinutes): Promise<void> {
   const { currency } = config.training
@@ -220,7 +220,7 @@ export async function fitHolds({ database, config, log }: Posting, minutes = idl
     }
 }
 
-/** Turns metered calls into ledger transfers, and releases what is held for calls that did not come. */
+/** Posts metered calls to the ledger, and releases holds for future calls that were not made. */
 export function meteringTasks(services: Services): ScheduledTask[] {
   const run = async () => {
     await postUsage(services)

@@ -2,7 +2,7 @@ import { AgentGymError } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import type { Schema } from '../../core/database/schema.ts'
 
-/** A usage event. Two with the same id must match, except for their time: the first report sets it. */
+/** A usage event. Reports with the same ID must match, except for the time, which the first report sets. */
 export type UsageEvent = {
   id: string
   accountId: string
@@ -19,8 +19,8 @@ export type UsageEvent = {
 }
 
 /**
- * Stores new events in the order of their ids, so that two callers reporting the same events do not deadlock. Returns
- * the ids of the new ones. Throws `idempotency_key_reused` for an id that was reported with other contents.
+ * Stores new events in the order of their IDs, so that two callers reporting the same events do not deadlock. Returns
+ * the IDs of new events. Throws `idempotency_key_reused` for an id that was reported with other contents.
  */
 export async function insertEvents(query: Transaction<Schema>, events: readonly UsageEvent[]): Promise<Set<string>> {
   const sorted = [...events].sort((first, second) => (first.id < second.id ? -1 : 1))
@@ -64,7 +64,7 @@ export function reused(ids: string[]): AgentGymError {
   })
 }
 
-/** Trial calls made so far. Locked until the transaction ends, so that others cannot count on the same calls. */
+/** Number of trial calls made so far. Locked until the transaction ends, so that no other call uses the same ones. */
 export async function holdTrial(
   query: Transaction<Schema>,
   { accountId, packageId }: { accountId: string; packageId: string },
@@ -92,7 +92,7 @@ export async function writeTrial(
     .execute()
 }
 
-/** Trial calls that were admitted and have not ended: they count as made until they fail. Lock the trial first. */
+/** Number of admitted trial calls that have not ended. They count as made until they fail. Lock the trial first. */
 export async function openTrialCalls(
   query: Transaction<Schema>,
   { accountId, packageId }: { accountId: string; packageId: string },

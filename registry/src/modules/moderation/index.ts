@@ -1,3 +1,3 @@
-/** Reports, taking packages down, appeals and the refunds that follow. */
+/** Moderation: reports, take-downs, appeals, and the refunds that follow. */
 export { moderationModule } from './moderation.module.ts'
 export { oweRefundsOfMismatch } from './owed-refunds.ts'

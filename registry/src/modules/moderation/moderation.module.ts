@@ -6,7 +6,7 @@ import { giveOwedRefunds } from './owed-refunds.ts'
 export function moderationModule(services: Services): Module {
   return {
     routes: [moderationRoutes(services)],
-    // For refunds that a process left unfinished when it died.
+    // Completes refunds that were interrupted by a crash.
     tasks: [{ name: 'market.give-owed-refunds', everyMs: 60_000, run: () => giveOwedRefunds(services) }],
   }
 }

@@ -9,13 +9,13 @@ type Owed = {
   /** Null: buyers of any version. */
   versionId: string | null
   paidSince: Date
-  /** For the buyers to read. */
+  /** Shown to buyers. */
   reason: string
 }
 
 /**
- * Records that buyers are owed refunds, in the transaction of the cause. Paying them takes one transaction per order:
- * if the process dies, the record remains and the scheduled task continues.
+ * Records owed refunds in the transaction that causes them. Refunds take one transaction per order. If the process
+ * dies, the record remains and the scheduled task continues.
  */
 export async function oweRefunds(query: Transaction<Schema>, owed: Owed): Promise<void> {
   await query
@@ -56,7 +56,7 @@ export async function giveOwedRefunds(services: Services): Promise<void> {
 }
 
 type Mismatch = {
-  /** The one that found it. */
+  /** The verification that found the mismatch. */
   evaluationId: string
   versionId: string
   packageId: string
@@ -66,8 +66,8 @@ type Mismatch = {
 }
 
 /**
- * Records, in the transaction that stores the mismatch of an agent, that its buyers get a refund. Buyers who knew of an
- * earlier one get none: otherwise they could buy, use, and be refunded by requesting the same result again. Resolves to
+ * Records that an agent's buyers are owed a refund, in the transaction that stores the mismatch. Buyers who knew of an
+ * earlier mismatch get none; otherwise they could buy, use, and request verification again for a refund. Resolves to
  * whether any buyer is owed a refund.
  */
 export async function oweRefundsOfMismatch(

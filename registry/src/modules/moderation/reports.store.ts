@@ -22,7 +22,7 @@ export function findReport(query: Queries, id: string): Promise<ReportRow | unde
   return reports(query).where('reports.id', '=', id).executeTakeFirst()
 }
 
-/** The user's open report about it. */
+/** The user's undecided report about it. */
 export function findOpenReport(
   query: Queries,
   { packageId, reviewId, by }: { packageId: string; reviewId: string | null; by: string },

@@ -87,9 +87,9 @@ type Deciding = { actor: Actor; ip: string; reason: string }
 type Tell = () => void
 
 /**
- * Decides a report. Upheld, its review is hidden or its package taken down (for all, if it is malicious), or, for an
- * appeal, the package is restored; other open reports of the same are closed. Throws `report_not_found`,
- * `moderation_state_conflict` if it was decided otherwise before.
+ * Decides a report. Upholding it hides the review or takes the package down (for all, if malicious); upholding an
+ * appeal restores the package. Other open reports about the same subject are closed. Throws `report_not_found`, and
+ * `moderation_state_conflict` if it was already decided differently.
  */
 export async function decideReport(
   services: Services,
@@ -101,7 +101,7 @@ export async function decideReport(
   const { report, tell } = await database.transaction(async (query) => {
     const named = await findReport(query, id)
     if (named === undefined) throw reportNotFound(id)
-    // Locked before the rows of reports: taking a package down and restoring it use the same order.
+    // Locked before the rows of reports, in the same order as in take-downs and restores.
     await lockPackage(database, query, named.package)
     const row = await findReport(query, id)
     assert(row !== undefined)
@@ -125,7 +125,7 @@ export async function decideReport(
   return report
 }
 
-/** Upheld, with it all open ones about the same. */
+/** Upholds the report and all open ones about the same subject. */
 async function close(
   query: Transaction<Schema>,
   { id, package_id, review_id, reason: kind }: ReportRow,

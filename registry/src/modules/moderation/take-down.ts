@@ -12,7 +12,7 @@ import { findReadablePackage, lockPackage, type PackageRow } from '../packages/i
 import { giveOwedRefunds, oweRefunds } from './owed-refunds.ts'
 import { moderationConflict } from './reports.store.ts'
 
-/** Buyers of the last so many days get a refund. */
+/** Purchases within this many days are refunded. */
 const refundedDays = 30
 const millisecondsADay = 86_400_000
 
@@ -21,7 +21,7 @@ type Deciding = { actor: Actor; reason: string; ip: string }
 
 /**
  * Takes a package down: it can no longer be found, bought or installed. Buyers keep it, unless `forAll`; then, and with
- * `refund`, the buyers of the last 30 days get a refund. False if it was down before: then only the additional steps
+ * `refund`, the buyers of the last 30 days get a refund. False if it was already down; then only the additional steps
  * are done. Requires the package's lock.
  */
 export async function takeDown(
@@ -55,7 +55,7 @@ export async function takeDown(
   return isNew
 }
 
-/** Restores it, and upholds every pending appeal. False if it was not down. Requires the package's lock. */
+/** Restores it, and upholds every pending appeal. False if it was not taken down. Requires the package's lock. */
 export async function restore(
   query: Transaction<Schema>,
   { id, name }: Moderated,
@@ -99,7 +99,7 @@ export async function takeDownPackage(
   return moderation
 }
 
-/** For operators. Throws as `takeDownPackage`. */
+/** For operators. Throws like `takeDownPackage`. */
 export async function restorePackage(
   services: Services,
   { actor, name, ip }: Moderating,
@@ -182,7 +182,7 @@ async function change(
   })
 }
 
-/** What was done to a package; who reported it and why is the operators' to know. */
+/** Moderation history of a package. Only operators see who reported it and why. */
 const shownActions = ['package.take_down', 'package.restore', 'package.appeal', 'package.appeal_dismiss']
 
 /** For members of the account that owns the package, and for operators. Throws `package_not_found`, `forbidden`. */
@@ -223,7 +223,7 @@ async function moderationOf(query: Queries, { id, name }: { id: string; name: st
 type Message = { subject: string; paragraphs: string[] }
 type Mailing = Pick<Services, 'database' | 'mail' | 'config' | 'log'>
 
-/** Mails a user, or the owners of an organization. Does not wait for delivery. */
+/** Emails a user, or the owners of an organization. Does not wait for delivery. */
 export function mailAccount(services: Mailing, accountId: string, message: Message): void {
   inBackground(services.log, 'a mail about moderation', async () => {
     const { query } = services.database

@@ -8,16 +8,16 @@ export type BridgedRequest = { method: 'GET' | 'HEAD'; path: string; headers: Re
 /** A response in progress. */
 export type BridgedResponse = {
   response: ServerResponse
-  /** Resolves when status and headers are out. */
+  /** Resolves when status and headers are sent. */
   head: Promise<{ status: number; headers: Headers }>
   body: PassThrough
-  /** Aborts the answer: `head` rejects or, if it was sent already, the body fails. */
+  /** Aborts the response: `head` rejects or, if it was already sent, the body fails. */
   fail(error: Error): void
 }
 
 /**
- * Calls a listener of Node's `http`, such as an Express app, and returns its answer as a Fetch response. There is no
- * port, and the listener sees only those parts of the client's request that are passed here. The body streams at the
+ * Calls a listener of Node's `http`, such as an Express app, and returns its answer as a Fetch response. No port is
+ * involved, and the listener sees only the parts of the client's request that are passed here. The body streams at the
  * client's pace. If the client disconnects (`signal`, or a cancelled body), `body` closes. Rejects if the listener
  * fails before it has answered.
  */
@@ -59,7 +59,7 @@ function bridgeResponse(request: IncomingMessage): BridgedResponse {
   const { promise: head, resolve, reject } = Promise.withResolvers<{ status: number; headers: Headers }>()
   body.on('drain', () => response.emit('drain'))
   body.on('close', () => response.emit('close'))
-  // A failure reaches the readers of body and head; without a reader it does not matter.
+  // Failures reach the readers of body and head; without readers they do not matter.
   body.on('error', () => {})
   head.catch(() => {})
   const writeHead = (status: number, ...rest: unknown[]) => {

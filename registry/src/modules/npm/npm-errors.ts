@@ -4,17 +4,16 @@ import type { Env, FailureFormat } from '../../core/http/env.ts'
 
 /**
  * An error in the format that npm's clients print: `error` is one line with the failure and the fix; `code` is from our
- * error catalog. Must not be sent with the header `www-authenticate`: npm would print a text of its own in place of
- * ours.
+ * error catalog. Must not be sent with the header `www-authenticate`: npm would then print its own text.
  */
 export function npmErrorBody({ code, message, hint }: ErrorReport): { error: string; code: string } {
   return { error: [message, hint].filter((part) => part !== undefined).join(' '), code }
 }
 
-/** As npm's clients read failures. */
+/** The error format of npm's clients. */
 export const npmFailures: FailureFormat = { body: npmErrorBody, challenge: false }
 
-/** Published versions are permanent: neither npm nor their owner can remove them from dependents. */
+/** Published versions are permanent, because others depend on them. */
 export function immutable(name: string): AgentGymError {
   return new AgentGymError({
     code: 'version_immutable',
@@ -31,7 +30,7 @@ export function nothingHere(c: Context<Env>): AgentGymError {
   })
 }
 
-/** A session cookie is for the site's pages; writes through npm need a token. */
+/** Session cookies are for the site; writes through npm require a token. */
 export function tokenNeeded(): AgentGymError {
   return new AgentGymError({
     code: 'unauthenticated',

@@ -9,7 +9,7 @@ import type { Services } from '../../core/services.ts'
 import { createDeviceCode, pollSeconds, redeemDeviceCode, revokeToken } from '../accounts/index.ts'
 import { tokenNeeded } from './npm-errors.ts'
 
-/** What npm's commands need: install, publish, tags, deprecate. */
+/** Scopes for npm's commands: install, publish, dist-tag, deprecate. */
 const npmScopes: Scope[] = ['packages:publish']
 
 /** `npm login` opens the first address in the browser and polls the second until the user has decided: the device login. */
@@ -22,7 +22,7 @@ export async function startLogin({ database, config }: Services, c: Context<Env>
   })
 }
 
-/** 202 until the user has decided. */
+/** 202 until the user decides. */
 export async function finishLogin(services: Services, c: Context<Env>): Promise<Response> {
   const answer = await redeemDeviceCode(services, c.req.query('code') ?? '', c.get('ip'))
   if (!('failure' in answer)) return c.json({ token: answer.token.token, username: answer.username })
@@ -35,7 +35,7 @@ export async function finishLogin(services: Services, c: Context<Env>): Promise<
   })
 }
 
-/** `npm logout` revokes the token that it brings, and no other. */
+/** `npm logout` revokes only the token that it sends. */
 export async function logOut({ database }: Services, c: Context<Env>): Promise<Response> {
   const actor = c.get('actor')
   if (actor === null || actor.tokenId === null) throw tokenNeeded()
@@ -47,7 +47,7 @@ export async function logOut({ database }: Services, c: Context<Env>): Promise<R
   return c.json({ ok: true })
 }
 
-/** With a user name and password typed into npm, as it did before it knew of browsers. */
+/** Login with a username and password, as in older npm versions. */
 export function passwordLogin(publicUrl: string): AgentGymError {
   return new AgentGymError({
     code: 'unauthenticated',

@@ -24,7 +24,7 @@ import type { NpmSource, Packument } from './verdaccio-plugins.ts'
 /** `use`: the client downloads the file, rather than only checking for it. */
 type Client = { actor: Actor | null; ip: string; userAgent: string; use: boolean }
 
-/** The requested package as this reader sees it. Throws `package_not_found` for names that no package can have. */
+/** The requested package as visible to this reader. Throws `package_not_found` for impossible names. */
 export function packageSource(
   services: PackageServices,
   target: ReadTarget,
@@ -58,8 +58,8 @@ export function packageSource(
 }
 
 /**
- * The packument with npm's revision. READMEs of all versions would make it many times as large: it has that of `latest`,
- * and the document of one version has its own.
+ * The packument with npm's revision. Contains only the README of `latest`, because the READMEs of all versions would
+ * make it many times larger. The document of a single version has its own README.
  */
 async function npmPackument(
   services: Services,
@@ -83,8 +83,8 @@ export function isPnpm(userAgent: string): boolean {
 }
 
 /**
- * It does print deprecations, so the reason for the refusal goes there. Without any times: with them, pnpm would go on
- * showing it after the purchase, from its cache, without revalidating.
+ * It does print deprecations, so they carry the reason. Times are omitted: with them, pnpm would keep showing the
+ * reason from its cache after the purchase, without revalidating.
  */
 async function withRefusals(services: Services, actor: Actor | null, packument: Packument): Promise<Packument> {
   const { database, config } = services
@@ -110,16 +110,16 @@ function versionOfFile(name: string, file: string): string | undefined {
   return file.startsWith(prefix) && file.endsWith('.tgz') ? file.slice(prefix.length, -'.tgz'.length) : undefined
 }
 
-/** Changes with every deprecation message, so that a write based on an older document is refused. */
+/** Changes with every deprecation message, so that writes based on an older document are refused. */
 function revisionOf({ versions }: Pick<Packument, 'versions'>): string {
   const messages = Object.entries(versions).map(([version, { deprecated = '' }]) => [version, deprecated])
   return `1-${createHash('sha256').update(JSON.stringify(messages.sort())).digest('hex').slice(0, 32)}`
 }
 
 /**
- * Handles `npm deprecate`: npm sends the whole packument back with other messages in it. Sets those that differ from
- * what this actor was served. Throws `document_outdated` if a message has changed since, `version_immutable` if
- * versions are missing, as in an attempt to unpublish.
+ * Handles `npm deprecate`: npm sends the whole packument back with changed messages. Sets those that differ from what
+ * this actor was served. Throws `document_outdated` if a message has changed since, `version_immutable` if versions are
+ * missing, as in an attempt to unpublish.
  */
 export async function deprecateByDocument(
   services: Services,
@@ -139,7 +139,7 @@ export async function deprecateByDocument(
   await deprecateVersions(services, { actor, name, ip }, new Map(changed))
 }
 
-/** As far as `npm search` pages; the site and `GET /v1/packages` go further. */
+/** Limit of `npm search`; the site and `GET /v1/packages` have none. */
 const reach = 250
 
 /** The catalog's search in the format of `npm search`. Finds packages that the actor may see. */

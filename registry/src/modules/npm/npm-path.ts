@@ -9,13 +9,13 @@ export type NpmTarget =
   /** Everything else below `/-/`, without the slash in front: `-/ping`. */
   | { kind: 'service'; path: string }
 
-/** What Verdaccio answers. */
+/** Requests that Verdaccio answers. */
 export type ReadTarget = Extract<NpmTarget, { kind: 'package' | 'version' | 'tarball' }>
 
 /**
  * Parses the path of a request, still percent-encoded and without the mount point. `@scope/name`, `@scope%2fname` and
  * `@scope%2Fname` are one package: npm sends the second, pnpm the third, and proxies turn either into the first. A
- * doubly encoded path is another name, which no package can have. Undefined for paths that no npm client sends.
+ * doubly encoded path is an impossible name. Undefined for paths that no npm client sends.
  */
 export function parseNpmPath(path: string): NpmTarget | undefined {
   const segments = decodeSegments(path)
@@ -36,7 +36,7 @@ function parseTags(name: string, tags: string[]): NpmTarget | undefined {
   return tags.length > 1 ? undefined : { kind: 'tags', name, tag: tags[0] ?? null }
 }
 
-/** Decodes each segment once, and makes one segment of a scoped name. */
+/** Decodes each segment once, and joins scoped names into one segment. */
 function decodeSegments(path: string): string[] | undefined {
   const decoded: string[] = []
   for (const segment of path.split('/').slice(1)) {
@@ -54,7 +54,10 @@ function decodeSegments(path: string): string[] | undefined {
 
 const isBareScope = (segment: string) => segment.startsWith('@') && !segment.includes('/')
 
-/** No name, version, tag or file is empty, `.` or `..`, or has a percent sign, a backslash or a control character. */
+/**
+ * Rejects segments that no name, version, tag or file can be: empty, `.`, `..`, or with a percent sign, a backslash or
+ * a control character.
+ */
 function decodeOnce(segment: string): string | undefined {
   let text: string
   try {
@@ -65,7 +68,7 @@ function decodeOnce(segment: string): string | undefined {
   return /^\.{0,2}$|[%\\]|\p{Cc}/u.test(text) ? undefined : text
 }
 
-/** The path of a target in the one form that is passed to Verdaccio. */
+/** The canonical path of a target, as passed to Verdaccio. */
 export function canonicalPath(target: ReadTarget): string {
   const name = `/@${target.name.slice(1).split('/').map(encodeURIComponent).join('%2f')}`
   if (target.kind === 'package') return name

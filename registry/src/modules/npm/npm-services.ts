@@ -3,7 +3,7 @@ import type { Context } from 'hono'
 import type { Env } from '../../core/http/env.ts'
 import { nothingHere } from './npm-errors.ts'
 
-/** Answers of the older audit: no package of this registry has an advisory. */
+/** Response to the older audit endpoints, without advisories. */
 const noAdvisories = {
   actions: [],
   advisories: {},
@@ -18,20 +18,20 @@ const noAdvisories = {
 }
 
 /**
- * The answer to an audit, undefined for other requests. This registry publishes no advisories: a version that has to go is
- * yanked or taken down. Clients fail on any other answer.
+ * The response to an audit; undefined for other requests. This registry has no advisories: bad versions are yanked or
+ * taken down. Clients fail on any other response.
  */
 export async function answerAudit(c: Context<Env>, path: string): Promise<Response | undefined> {
   if (c.req.method !== 'POST' || !path.startsWith('-/npm/v1/security/')) return undefined
   const rest = path.slice('-/npm/v1/security/'.length)
   const isBulk = rest === 'advisories/bulk'
   if (!isBulk && rest !== 'audits' && rest !== 'audits/quick') return undefined
-  // A client that is still sending would see a broken connection in place of the answer.
+  // Reads the body first: a client that is still sending would see a broken connection instead of the response.
   for await (const _ of c.req.raw.body ?? []);
   return c.json(isBulk ? {} : noAdvisories)
 }
 
-/** What clients can do at other registries, and where it is done here. */
+/** npm features that this registry does not support, and the alternatives. */
 const elsewhere: [path: RegExp, what: string, hint: string][] = [
   [/^-\/npm\/v1\/tokens\b/, 'Tokens are not managed through npm', 'Use `agentgym token`, or Settings on the site.'],
   [/^-\/npm\/v1\/user\b/, 'Profiles are not managed through npm', 'Use Settings on the site.'],
@@ -49,7 +49,7 @@ const elsewhere: [path: RegExp, what: string, hint: string][] = [
   ],
 ]
 
-/** Why an address of npm's protocol is not served. */
+/** The error for an unsupported npm endpoint. */
 export function notServed(c: Context<Env>, path: string): AgentGymError {
   const found = elsewhere.find(([pattern]) => pattern.test(path))
   if (found === undefined) return nothingHere(c)

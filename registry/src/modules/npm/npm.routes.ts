@@ -36,8 +36,8 @@ const npmRules: RouteRules = {
 }
 
 /**
- * The npm registry at `/npm/`. Reading a package is Verdaccio's, behind our rules of access; everything that writes, and
- * everything about the registry itself, is answered here and never reaches it.
+ * The npm registry at `/npm/`. Verdaccio serves reads of packages, behind our access rules. Writes, and requests about
+ * the registry itself, are handled here and never reach it.
  */
 export function npmRoutes(services: PackageServices): Hono<Env> {
   const { config, log } = services
@@ -45,7 +45,7 @@ export function npmRoutes(services: PackageServices): Hono<Env> {
   const npm = { services, verdaccio: verdaccioReader(config.publicUrl, report), inSlot: documentSlots() }
   const routes = new Hono<Env>()
   routes.all('/npm', declare(npmRules), (c) => c.json({ registry: 'AgentGym' }))
-  // Uses the raw path: the router has decoded parts of it, and the difference matters here.
+  // Uses the raw path, because the router has partly decoded it and the difference matters here.
   const answerNpm = (c: NpmContext) => {
     const path = new URL(c.req.url).pathname.slice('/npm'.length)
     const target = parseNpmPath(path)
@@ -53,7 +53,7 @@ export function npmRoutes(services: PackageServices): Hono<Env> {
     if (target === undefined) throw nothingHere(c)
     return answerTarget(npm, c, target)
   }
-  // By name, so that the log has this pattern and not the token.
+  // A named parameter, so that the log has this pattern instead of the token.
   routes.all('/npm/-/user/token/:token', declare(npmRules), answerNpm)
   routes.all('/npm/:path{(?!-/user/token/).*}', declare(npmRules), answerNpm)
   return routes
@@ -78,14 +78,14 @@ async function readPackage({ services, verdaccio }: Npm, c: NpmContext, target: 
   try {
     return await verdaccio.read(target, { method, header: (name) => c.req.header(name), signal }, source)
   } catch (error) {
-    // The client is gone, and it is not the registry's failure: the status is for the log.
+    // The client disconnected, which is not a failure of the registry. The status is for the log.
     if (signal.aborted) return new Response(null, { status: 499 })
     if (isPnpm(userAgent) && isForGood(error)) return answer(c, error.toReport(), 403)
     throw error
   }
 }
 
-/** A retry would not help: a purchase is missing, or it was taken down. */
+/** Errors that a retry does not fix: a missing purchase, or a take-down. */
 function isForGood(error: unknown): error is AgentGymError {
   return error instanceof AgentGymError && [402, 410].includes(errorCatalog[error.code].status)
 }
@@ -160,14 +160,14 @@ async function answerService({ services }: Npm, c: NpmContext, path: string): Pr
   throw notServed(c, path)
 }
 
-/** Who changes something brings a token: a page of another site could make a browser send its cookie. */
+/** Writes require a token, because a page of another site could make a browser send its cookie. */
 function writer(c: NpmContext): Actor {
   const actor = c.get('actor')
   if (actor === null || actor.tokenId === null) throw tokenNeeded()
   return actor
 }
 
-/** The addresses ending in `-rev/…` serve npm to unpublish, and to write owners. */
+/** npm uses paths ending in `-rev/…` to unpublish and to change owners. */
 function refuseRevision(c: NpmContext, name: string): AgentGymError {
   return c.req.method === 'PUT' || c.req.method === 'DELETE' ? immutable(name) : nothingHere(c)
 }

@@ -11,7 +11,7 @@ export type Deprecations = { revision: string | undefined; messages: Map<string,
 
 export type PublishRequest = {
   version: string
-  /** Undefined for `latest`, which npm sends by default: our own rules assign it. */
+  /** Undefined for `latest`, npm's default, which our own rules assign. */
   tag: string | undefined
   visibility: 'public' | 'private' | undefined
   /** The manifest in the document: must match the package.json in the tarball. */
@@ -32,7 +32,7 @@ type Document = z.infer<typeof documentSchema>
 /**
  * Reads the JSON document of a PUT. A publish document supplies the tarball, the version's number, the tag and the
  * visibility; its manifest is only compared with the package.json in the tarball, which is the source of everything
- * served. Throws `request_invalid`, with instructions where npm would print nothing helpful.
+ * served. Throws `request_invalid`, with instructions where npm's own output would not help.
  */
 export function parsePutDocument(name: string, text: string): PutRequest {
   const document = parseDocument(text)
@@ -89,7 +89,7 @@ function parsePublish(document: Document, attachments: [string, { data: string; 
 
 function decodeTarball({ data, length }: { data: string; length?: number }): Uint8Array {
   const bytes = Buffer.from(data, 'base64')
-  // Node skips invalid base64 characters: a shorter result than expected reveals them.
+  // Node skips invalid base64 characters, so a length mismatch reveals them.
   const padding = data.endsWith('==') ? 2 : data.endsWith('=') ? 1 : 0
   if (data.length % 4 !== 0 || bytes.byteLength !== (data.length / 4) * 3 - padding)
     throw invalid('The tarball is not valid base64.')
@@ -118,11 +118,11 @@ function invalid(message: string, hint?: string): AgentGymError {
 
 const quote = (text: string) => JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text)
 
-/** Each document is in memory several times over while it is read: as text, as JSON, as a tarball. */
+/** Each document is in memory several times: as text, as JSON, and as a tarball. */
 const documentsAtOnce = 8
 
 /**
- * Bounds what one account can make this process hold in memory, before the limit on publishing counts: runs `work`, or
+ * Bounds the memory that one account can use in this process, before the publishing limit applies: runs `work`, or
  * throws `rate_limited` if the account already has that many in progress. Requests never wait for each other.
  */
 export function documentSlots(atOnce = documentsAtOnce) {

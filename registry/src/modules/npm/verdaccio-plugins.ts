@@ -5,15 +5,15 @@ import { type Outage, outageIn } from '../../core/dependencies/outage.ts'
 import { isKnownTag } from '../../core/http/entity-tag.ts'
 import type { BridgedResponse } from './node-bridge.ts'
 
-/** What one reader may see of one package. Verdaccio's plugins ask this, and nothing else. */
+/** A reader's view of one package. The only interface of Verdaccio's plugins to the registry. */
 export type NpmSource = {
   /** Of the reader; null if anonymous. */
   username: string | null
   name: string
-  /** Throws `package_not_found` if the reader may not know of the package. */
+  /** Throws `package_not_found` if the package is not visible to the reader. */
   assertReadable(): Promise<void>
   packument(): Promise<Packument>
-  /** Undefined if the file does not exist, or not for this reader. */
+  /** Undefined if the file does not exist for this reader. */
   tarball(file: string): Promise<NpmTarball | undefined>
 }
 
@@ -21,7 +21,7 @@ export type NpmTarball = {
   body: Readable
   size: number
   integrity: string
-  /** Called when all of it was read. */
+  /** Called when it has been read completely. */
   downloaded(): void
 }
 
@@ -32,7 +32,7 @@ export type Packument = {
   [field: string]: unknown
 }
 
-/** The current request. `report` sends bugs to the log; `refused` is why the reader gets nothing. */
+/** The current request. `report` logs bugs; `refused` is the error for the reader. */
 export type Reading = {
   source: NpmSource
   answer: BridgedResponse
@@ -40,7 +40,7 @@ export type Reading = {
   refused?: AgentGymError | Outage
 }
 
-/** Verdaccio requests a package from its storage without naming the user: the current request supplies it. */
+/** Verdaccio does not pass the user to its storage, so the current request supplies it. */
 export const currentReading = new AsyncLocalStorage<Reading>()
 
 function reading(name: string): Reading {
@@ -58,7 +58,7 @@ type Helpers = {
 }
 type PluginRequest = { remote_user?: RemoteUser }
 
-/** Answers Verdaccio's callbacks from a promise; an exception that the callback throws ends that request only. */
+/** Calls back with the result of a promise. An exception in the callback fails only that request. */
 function settle<Value>(current: Reading, promise: Promise<Value>, callback: Callback<Value>): void {
   promise
     .then(
@@ -72,8 +72,8 @@ function settle<Value>(current: Reading, promise: Promise<Value>, callback: Call
 }
 
 /**
- * Verdaccio reads `status` (HTTP) and `code` (storage) of errors and sends only their message: our own errors and outages
- * are kept and sent instead. Bugs go to the log only.
+ * Verdaccio reads `status` (HTTP) and `code` (storage) of errors and sends only their message: so our own errors and
+ * outages are kept and sent instead. Bugs are only logged.
  */
 function asHttpError(current: Reading, error: unknown): Error {
   const outage = outageIn(error)
@@ -94,7 +94,7 @@ function asHttpError(current: Reading, error: unknown): Error {
 const refused = (what: string) =>
   Object.assign(new Error(`Verdaccio only reads here; it was asked to ${what}`), { status: 403, code: 403 })
 
-/** Who may read is decided by our accounts; that anybody writes through Verdaccio is decided once and for all. */
+/** Our accounts decide who may read. Writes through Verdaccio are always denied. */
 export function verdaccioAuth() {
   return {
     apiJWTmiddleware: (helpers: Helpers) => (request: PluginRequest, _response: unknown, next: () => void) => {
@@ -160,8 +160,8 @@ function packageStorage(current: Reading) {
 }
 
 /**
- * Where no version is `latest`, Verdaccio would make the highest one it, a prerelease as well. A value that it can read,
- * and that does not show when tags are listed or written as JSON, keeps it from that.
+ * Without a `latest` tag, Verdaccio would set it to the highest version, even a prerelease. A non-enumerable value
+ * prevents this without appearing in lists or JSON.
  */
 function withoutGuessedLatest(packument: Packument): Packument {
   const tags = { ...packument['dist-tags'] }
@@ -170,7 +170,7 @@ function withoutGuessedLatest(packument: Packument): Packument {
 }
 
 /**
- * Verdaccio waits for `open`, then pipes; it neither closes its source when the client disconnects, nor aborts on
+ * Verdaccio waits for `open`, then pipes. It neither closes its source when the client disconnects nor aborts on
  * errors.
  */
 function readTarball(current: Reading, file: string): Readable {

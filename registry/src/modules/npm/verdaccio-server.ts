@@ -19,12 +19,12 @@ export type VerdaccioReader = {
   ): Promise<Response>
 }
 
-/** Headers that a client may send to Verdaccio. Credentials are left out: the caller is already known. */
+/** Headers that a client may send to Verdaccio. Without credentials, because the caller is already authenticated. */
 const passedHeaders = ['accept', 'accept-encoding', 'if-none-match', 'user-agent']
 
 /**
- * Verdaccio as a reader of packages: created at the first request (its import takes most of a second), without port,
- * file, uplink, web pages or log of its own. `report` receives its failures.
+ * Verdaccio as a reader of packages: created at the first request (its import takes most of a second), without a port,
+ * files, uplinks, web pages or logs. `report` receives its failures.
  */
 export function verdaccioReader(publicUrl: string, report: (error: unknown) => void): VerdaccioReader {
   const address = new URL(publicUrl)
@@ -56,12 +56,12 @@ export function verdaccioReader(publicUrl: string, report: (error: unknown) => v
         { method, path: canonicalPath({ ...target, name: source.name }), headers },
         signal,
       )
-      // Verdaccio sends only the message; ours has the code, too.
+      // Verdaccio sends only the message; our error also has the code.
       if (response.status >= 400 && reading?.refused !== undefined) {
         await response.body?.cancel()
         throw reading.refused
       }
-      // Who may read this from another site is not Verdaccio's to say.
+      // CORS is not left to Verdaccio.
       response.headers.delete('access-control-allow-origin')
       if (response.status >= 400) response.headers.set('content-type', 'application/json; charset=utf-8')
       // Clients cache it and revalidate each time: a tag or a yank takes effect at once.
@@ -75,8 +75,8 @@ export function verdaccioReader(publicUrl: string, report: (error: unknown) => v
 const loopback = /^(localhost|127\.0\.0\.1|\[::1\])(:\d+)?$/
 
 /**
- * The host in tarball addresses: the public one, whichever host the client names. Only the names of this machine are
- * interchangeable, because npm sends a token in .npmrc only to the name that it was written for.
+ * The host in tarball URLs: the public one, whatever host the client used. Only local names are kept, because npm sends
+ * a token only to the host name in .npmrc.
  */
 function addressedHost({ host, port }: URL, request: string | undefined): string {
   const isAlias = request !== undefined && loopback.test(host) && loopback.test(request)
@@ -87,7 +87,7 @@ async function startVerdaccio({ pathname }: URL): Promise<Server> {
   const { runServer } = requireVerdaccio()
   const plugin = (create: () => object) => ({ 'agentgym.ts': { create } })
   const settings = {
-    // Verdaccio insists on the path of a configuration file, which it would resolve relative paths against.
+    // Verdaccio requires the path of a configuration file, to resolve relative paths.
     configPath: '/nonexistent',
     plugins: dirname(fileURLToPath(new URL('./plugins/verdaccio-agentgym.ts', import.meta.url))),
     auth: plugin(verdaccioAuth),
@@ -105,9 +105,9 @@ async function startVerdaccio({ pathname }: URL): Promise<Server> {
 }
 
 /**
- * Loads Verdaccio, and undoes what one of its libraries does to the process when loaded: it listens to every signal
- * that ends one and, if there is no other listener, sends it again, which would cut a graceful shutdown short; and it
- * replaces `process.emit`. `require` loads synchronously, so only the library's own listeners are removed.
+ * Loads Verdaccio and undoes the global side effects of one of its libraries: it listens to all terminating signals and
+ * re-sends them if there is no other listener, which would interrupt a graceful shutdown; and it replaces
+ * `process.emit`. `require` loads synchronously, so only the library's own listeners are removed.
  */
 function requireVerdaccio(): typeof verdaccio {
   const host = process as NodeJS.Process & { reallyExit: unknown }

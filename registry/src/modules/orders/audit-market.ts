@@ -1,13 +1,13 @@
 import { sql } from 'kysely'
 import type { Database, Queries } from '../../core/database/database.ts'
 
-/** A violated rule of the market, and its subject: see `auditLedger` for the ledger's own rules. */
+/** A violated rule of the market with its subject. See `auditLedger` for the ledger's own rules. */
 export type MarketFinding = { rule: string; subject: string; detail: string }
 
 /**
- * Checks orders, entitlements and refunds against each other and against the ledger's transfers: every license holder
- * has paid, every payer has their license, and every part of every price is where it belongs. Plain SQL that shares no
- * code with buying and refunding; reads one snapshot of the database. Expected result: an empty list.
+ * Checks orders, entitlements and refunds against each other and against the ledger: every license is paid for, every
+ * paid order has its license, and every part of a price has been transferred to its recipient. Plain SQL that shares no
+ * code with buying and refunding. Reads one snapshot of the database. Expected result: an empty list.
  */
 export async function auditMarket(database: Database): Promise<MarketFinding[]> {
   return database.transaction(async (query) => {
@@ -24,7 +24,7 @@ async function find(query: Queries, rule: string, broken: string): Promise<Marke
   return rows.map(({ subject, row }) => ({ rule, subject, detail: JSON.stringify(row) }))
 }
 
-/** What was moved for each order, by purpose. */
+/** Transferred amounts of each order, by purpose. */
 const moved = `select reference as order_id,
     coalesce(sum(amount) filter (where code = 'sale'), 0)::bigint as sale,
     coalesce(sum(amount) filter (where code = 'fee'), 0)::bigint as fee,

@@ -8,8 +8,8 @@ import { mustTransfer } from './sale.ts'
 type Owing = { accountId: string; currency: string; reference: string }
 
 /**
- * Repays what an account owes after a chargeback, as far as its earnings and then its balance allow. Call it whenever
- * money has come in, and before any is paid out. Does nothing if nothing is owed. `reference`: the order or payment.
+ * Repays an account's debt after a chargeback, as far as its earnings and then its balance allow. Call it after money
+ * has come in and before any is paid out. Does nothing without a debt. `reference`: the order or payment.
  */
 export async function repayDebt(query: Transaction<Schema>, { accountId, currency, reference }: Owing): Promise<void> {
   const known = (await readOwnersAccounts(query, accountId)).filter((account) => account.currency === currency)
@@ -30,7 +30,7 @@ export async function repayDebt(query: Transaction<Schema>, { accountId, currenc
     const amountMinor = source === undefined ? 0n : smaller(owed, availableMinor(source))
     if (source === undefined || amountMinor <= 0n) continue
     owed -= amountMinor
-    // A new id: the amount was decided under the lock, so a repeated call finds nothing to move.
+    // A random ID: the amount is decided under the lock, so a repeated call finds nothing to move.
     const movement = {
       id: randomUUID(),
       kind: 'posted',
@@ -43,7 +43,7 @@ export async function repayDebt(query: Transaction<Schema>, { accountId, currenc
   }
 }
 
-/** Runs `repayDebt` for everyone who got a part of an order's price. */
+/** Runs `repayDebt` for every recipient of a part of an order's price. */
 export async function repayDebtsOfSale(
   query: Transaction<Schema>,
   { id, seller_id, royalty_to, currency }: Pick<OrderRow, 'id' | 'seller_id' | 'royalty_to' | 'currency'>,
@@ -53,8 +53,8 @@ export async function repayDebtsOfSale(
 }
 
 /**
- * Recovers money that the provider has taken back from us: from the account's balance, then from its earnings; the
- * account owes the rest. Once per `reference`, which is the payment.
+ * Recovers money that the provider has reversed: from the account's balance, then from its earnings. The account owes
+ * the rest. Once per `reference`, which is the payment.
  */
 export async function takeBack(
   query: Transaction<Schema>,

@@ -25,7 +25,7 @@ type Ordering = {
   runId: string | null
 }
 
-/** Fixes the price of an order and its parts as they are at this moment. */
+/** Fixes the current price of an order and its parts. */
 export async function newOrder(
   query: Transaction<Schema>,
   { market }: Pick<ServerConfig, 'market'>,
@@ -96,7 +96,7 @@ export async function insertOrder(
 }
 
 /**
- * Gives the buyer the license that a paid order is for.
+ * Grants the license of a paid order to the buyer.
  * @throws TransactionConflict if another order gave the buyer this license at the same moment.
  */
 export async function grantEntitlement(

@@ -21,7 +21,7 @@ function mayBecome(from: OrderState, to: OrderState): boolean {
 }
 
 /**
- * The order's row, locked until the transaction ends. Lock it before changing the order or locking its ledger accounts.
+ * The order's row, locked until the transaction ends. Lock it before changing the order and before its ledger accounts.
  */
 export async function lockOrder(query: Transaction<Schema>, id: string): Promise<OrderRow | undefined> {
   return query.selectFrom('orders').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()

@@ -9,7 +9,7 @@ import { type Candidate, findablePackageName, selectVersion, versionNotFound } f
 
 type CurrentPrice = { id: string | null; kind: PriceKind; amountMinor: number; currency: string }
 
-/** What the buyer wants to buy, as it is now. */
+/** The current state of what the buyer wants to buy. */
 export type OrderSubject = {
   packageId: string
   name: string
@@ -20,7 +20,7 @@ export type OrderSubject = {
   terms: string
   /** The buyer's order for a license of this major version, if any. */
   heldOrder: string | null
-  /** The caller belongs to the seller and may use it without buying. */
+  /** Whether the caller belongs to the seller and may use it without a license. */
   member: boolean
   /** Buyer and seller share an owner, admin or payout bank account, or the caller belongs to the seller. */
   selfPurchase: boolean
@@ -138,7 +138,7 @@ function chooseVersion({ name, versions, tags }: Row, range: string): OrderSubje
 
 type Expected = z.output<typeof createOrderRequestSchema>['expected_price']
 
-/** Buyers never pay a different price than the one they saw. Throws `price_changed`. */
+/** Buyers never pay a price other than the one they saw. Throws `price_changed`. */
 export function requireExpectedPrice(
   { packageId, name, price }: Pick<OrderSubject, 'packageId' | 'name' | 'price'>,
   expected: Expected,
@@ -159,7 +159,7 @@ export function requireExpectedPrice(
   })
 }
 
-/** Buyers get terms: the license's, or the seller's own. Throws `not_for_sale`. */
+/** Buyers must get terms: the license's, or the seller's own. Throws `not_for_sale`. */
 export function requireTerms({ name, version: { version, license }, terms, price }: OrderSubject): void {
   if (price.amountMinor === 0 || terms.trim() !== '' || !isUnlicensed(license)) return
   throw new AgentGymError({

@@ -10,14 +10,13 @@ import { makeSale, saleOf } from './sale.ts'
 
 export type Payment = { id: string; accountId: string; amountMinor: bigint; currency: string }
 
-/** `kept`: the money stays on the buyer's balance; `reason` explains to the buyer why the order did not take it. */
+/** `kept`: the money stays on the buyer's balance; `reason` explains to the buyer why the order was not paid. */
 export type PaidOrder = { outcome: 'paid' } | { outcome: 'kept'; reason: string }
 
 /**
- * Books the money that the provider has received for an order: onto the buyer's balance and, if the order can still be
- * delivered, on to seller, platform and author, with the entitlement, all in the caller's transaction. A repeated call
- * for the same payment changes nothing. Money is never sent back silently: if the order cannot be delivered, the buyer
- * keeps it.
+ * Books a payment received for an order: credits the buyer's balance and, if the order can still be fulfilled, pays
+ * seller, platform and author and grants the entitlement, all in the caller's transaction. Repeated calls for the same
+ * payment change nothing. If the order cannot be fulfilled, the money stays on the buyer's balance.
  */
 export async function payOrder(
   query: Transaction<Schema>,
@@ -63,7 +62,7 @@ async function creditBalance(
   return result.outcome === 'created'
 }
 
-/** Why the order can no longer be delivered, for the buyer to read. */
+/** Why the order can no longer be fulfilled, shown to the buyer. */
 async function undeliverable(
   query: Transaction<Schema>,
   order: OrderRow,

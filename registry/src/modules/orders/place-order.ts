@@ -22,14 +22,14 @@ import { findOrderView, orderOf } from './orders.store.ts'
 import { lockSaleAccounts, makeSale, saleOf } from './sale.ts'
 import { requireWithinCaps } from './spend-caps.ts'
 
-/** What orders need from payments, a module above them. */
+/** Interface for payments, a module above orders. */
 export type OrderPayments = {
-  /** Records that an order will be paid at the provider, in the transaction that places it. */
+  /** Records that the order will be paid at the provider, in the transaction that places it. */
   create(query: Transaction<Schema>, order: PayableOrder): Promise<void>
   /**
-   * Asks the provider where the order can be paid; it may be paid by the time this resolves. Call it after the transaction that
-   * places the order, and again on each repeated request: an order whose payment failed gets another one. Throws
-   * `payment_declined`, `payment_provider_unavailable`.
+   * Gets the payment URL from the provider; the order may be paid by the time this resolves. Call it after the
+   * transaction that places the order, and again for each repeated request: an order whose payment failed gets a new
+   * payment. Throws `payment_declined`, `payment_provider_unavailable`.
    */
   open(orderId: string): Promise<void>
 }
@@ -45,9 +45,9 @@ export type Placed = { status: 200 | 201; order: Order }
 const paymentMinutes = 60
 
 /**
- * Buys a package. Order, entitlement, transfers, audit entry and the stored answer are one transaction. A request for a license
- * that the buyer has already, or is about to pay for, is answered with that order and status 200. An order that is paid at the
- * provider awaits its payment.
+ * Buys a package. Order, entitlement, transfers, audit entry and the stored answer are one transaction. A request for a
+ * license that the buyer already has, or is about to pay for, returns that order with status 200. Orders paid at the
+ * provider await their payment.
  *
  * Throws `unauthenticated`, `forbidden`, `account_not_found`, `package_not_found`, `package_taken_down`, `version_not_found`,
  * `version_yanked`, `not_for_sale`, `self_purchase`, `price_changed`, `insufficient_funds`, `spend_cap_exceeded`,
@@ -76,7 +76,7 @@ async function buy(
 ): Promise<Answer<Order>> {
   const { database, config } = services
   const buyer = await findParty(query, actor, request.account, { permission: 'publish', scope: 'market:buy' })
-  // One order of a buyer at a time, so that each sees what the previous one bought and spent.
+  // One order per buyer at a time, so that each sees the purchases and spending of the previous one.
   await database.lock(query, `orders:${buyer.id}`)
   const subject = await findOrderSubject(query, {
     ...{ actor, buyerId: buyer.id, currency: config.training.currency },
@@ -96,7 +96,7 @@ async function buy(
   const payWith = paid ? 'balance' : 'provider'
   const order = await newOrder(query, config, { actor, buyer, subject, payWith, runId: null })
   if (!isFree) {
-    // Locked from here on: the balance and the caps do not change until the order counts towards both.
+    // Locked until the order counts toward the balance and the caps.
     await lockSaleAccounts(query, saleOf(order))
     await requireWithinCaps(query, { accountId: buyer.id, tokenId: actor.tokenId, amountMinor, currency })
   }
@@ -108,7 +108,7 @@ async function buy(
   return { status: 201, answer: await readOrder(query, order.id) }
 }
 
-/** The buyer's order for the same license at the same price that awaits its payment. */
+/** The buyer's unpaid order for the same license at the same price. */
 async function findAwaitingPayment(
   query: Transaction<Schema>,
   buyerId: string,

@@ -29,8 +29,8 @@ export async function showOrder({ database }: Base, actor: Actor | null, id: str
 }
 
 /**
- * One page of what the user's accounts bought or sold: all accounts in which their role allows it, or the named one.
- * Throws `account_not_found`, `forbidden`.
+ * One page of purchases or sales, of all accounts in which the user's role allows it, or of the named one. Throws
+ * `account_not_found`, `forbidden`.
  */
 export async function listOrders(
   { database: { query }, config }: Base,
@@ -55,7 +55,7 @@ export async function listOrders(
   return { orders: rows.map((view) => orderOf(view)), next_cursor }
 }
 
-/** What the user, or an organization they belong to, may use because it was bought. */
+/** Licenses of the user and their organizations. */
 export async function listEntitlements(
   { database: { query }, config }: Base,
   actor: Actor | null,
@@ -114,9 +114,9 @@ type Parties = { buyer_id: string; seller_id: string }
 export type OrderAccess = { actor: Actor; buys: boolean; sells: boolean; operates: boolean }
 
 /**
- * What the caller may do with an order: members of the buyer buy, admins of the seller sell, operators of the
- * installation may view any. Throws `order_not_found` for all others, as for a missing order. Pass the transaction of
- * the write that it permits.
+ * The caller's permissions for an order: members of the buyer act as buyer, admins of the seller as seller, and
+ * operators may view any order. Throws `order_not_found` for everyone else, as for a missing order. Pass the
+ * transaction of the write.
  */
 export async function requireOrderAccess(query: Queries, asking: Actor | null, id: string): Promise<OrderAccess> {
   const actor = requireActor(asking, readingScope(asking))
@@ -143,7 +143,7 @@ async function sidesOf(query: Queries, actor: Actor, order: Parties): Promise<{ 
   }
 }
 
-/** For actions reserved for the buyer. Throws `order_not_found`, or `forbidden` if the token may not do it. */
+/** For actions of the buyer. Throws `order_not_found`, or `forbidden` if the token may not do it. */
 export async function requireBuyersOrder(query: Queries, asking: Actor | null, id: string): Promise<Actor> {
   const { actor, buys } = await requireOrderAccess(query, asking, id)
   if (!buys) throw orderNotFound(id)

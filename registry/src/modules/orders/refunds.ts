@@ -22,8 +22,8 @@ type Refunding = {
 }
 
 /**
- * Refunds an order's price, or part of it, to the buyer's balance. Sellers and operators can do so at any time; the
- * buyer only in full, within 14 days, and while it is unused. Once per idempotency key.
+ * Refunds an order's price, or part of it, to the buyer's balance. Sellers and operators can do this at any time;
+ * buyers only in full, within 14 days, while it is unused. Once per idempotency key.
  *
  * Throws `order_not_found` (also for others' orders), `order_state_conflict`, `refund_exceeds`, `refund_refused`,
  * `idempotency_key_reused`, `forbidden`.
@@ -71,7 +71,7 @@ async function requireRefundable(
   order: OrderRow,
   { amount, left }: { amount: number; left: number },
 ): Promise<'seller' | 'operator' | 'buyer'> {
-  // An operator who bought it counts like every other buyer.
+  // An operator who bought it is treated like any other buyer.
   if (sells || (operates && !buys)) {
     requireActor(actor, 'market:sell')
     if (sells) return 'seller'
@@ -80,7 +80,7 @@ async function requireRefundable(
   }
   requireActor(actor, 'market:buy')
   if (order.state !== 'paid') throw orderStateConflict(order, 'refunded')
-  // Locked: a concurrent download either comes first and marks it used, or comes later and is refused.
+  // Locked, so that a concurrent download either comes first and marks it as used, or comes later and is refused.
   const entitlement = await query
     .selectFrom('entitlements')
     .select('used_at')
@@ -125,9 +125,9 @@ type Refunds = {
 }
 
 /**
- * Refunds everyone who bought that version or package and has not been refunded in full, without a request from them:
- * its claims proved false, or it was taken down. One transaction per order: after an interruption, call it again to
- * continue. Resolves to the number of orders refunded.
+ * Refunds all buyers of a version or package who have not been fully refunded, because its claims were wrong or it was
+ * taken down. One transaction per order: after an interruption, call it again to continue. Resolves to the number of
+ * orders refunded.
  */
 export async function refundOrdersOf(
   services: Pick<Services, 'database' | 'mail' | 'log' | 'config'>,
@@ -159,7 +159,7 @@ export async function refundOrdersOf(
   return refunded
 }
 
-/** Emails the user who placed an order that its price is back on the balance, and why. */
+/** Emails the user who placed an order about the refund and its reason. */
 async function mailBuyer(
   { database, mail, config }: Pick<Services, 'database' | 'mail' | 'config'>,
   orderId: string,

@@ -12,13 +12,13 @@ type Reversal = {
   kind: 'refund' | 'chargeback'
   amountMinor: bigint
   reason: string
-  /** Null if the marketplace does it automatically. */
+  /** Null for automatic refunds by the marketplace. */
   givenBy: string | null
 }
 
 /**
  * Returns part of a locked, paid order to its buyer's balance: seller, platform and author each return their share. If
- * seller or author have paid it out meanwhile, they owe it. The last part ends the order and revokes its entitlement.
+ * seller or author have already paid it out, they owe it. The last part ends the order and revokes its entitlement.
  */
 export async function reverseSale(
   query: Transaction<Schema>,
@@ -97,9 +97,9 @@ async function reversingTransfers(
 }
 
 /**
- * The buyer's bank took back the payment for an order: the rest of the order returns to the buyer's balance from those
- * who received it, where the payment's reversal finds it, and the entitlement is revoked. Does nothing to an order that
- * has ended, so it may be called again.
+ * Handles a chargeback of an order's payment: the recipients return the rest of the order to the buyer's balance, from
+ * which the payment is then reversed, and the entitlement is revoked. Does nothing if the order has ended, so it may be
+ * repeated.
  */
 export async function reverseForChargeback(
   query: Transaction<Schema>,

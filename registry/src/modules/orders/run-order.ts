@@ -27,8 +27,8 @@ type RunPurchase = {
 }
 
 /**
- * Holds the price of one run on the balance of its account, in the transaction that writes the run's row: an order that
- * awaits the run's first training. Null if there is nothing to pay: not sold per run, or the account's own.
+ * Holds the price of one run on its account's balance, in the transaction that inserts the run: an order that is
+ * settled when training starts. Null if nothing is due: not priced per run, or the account's own scenario.
  *
  * Throws `forbidden` if the token may not buy, `price_changed`, `insufficient_funds`, `spend_cap_exceeded`, and what
  * `findOrderSubject` throws.
@@ -55,7 +55,7 @@ export async function holdForRun(
   return order.id
 }
 
-/** For a resumed run: holds its price again if it was released because the run ended before it trained. */
+/** For a resumed run: holds its price again if it was released because the run ended before training. */
 export async function holdAgain(...given: Parameters<typeof holdForRun>): Promise<void> {
   const [query, , { runId }] = given
   const orders = await query.selectFrom('orders').select('state').where('run_id', '=', runId).execute()
@@ -63,8 +63,8 @@ export async function holdAgain(...given: Parameters<typeof holdForRun>): Promis
 }
 
 /**
- * Settles the order of a run: `post` pays what was held, once the run has trained; `void` releases it, if the run ended
- * before. Does nothing if nothing is held for the run any more, so it may be called whenever either is known.
+ * Settles the order of a run: `post` pays the held price once training has started; `void` releases it if the run ended
+ * before. Does nothing if nothing is held for the run, so it may be called repeatedly.
  */
 export async function settleRunOrder(
   query: Transaction<Schema>,
@@ -86,25 +86,24 @@ export async function settleRunOrder(
 
 type WantedRun = {
   actor: Actor
-  /** Already written: an order of the run refers to it. */
+  /** Already inserted, because the order refers to it. */
   runId: string
-  /** The account it runs for. */
+  /** The account that owns the run. */
   owner: { id: string; username: string }
   /** `member`: the caller belongs to the account that owns it. */
   scenario: { packageId: string; name: string; version: string; member: boolean }
   /** The price that was shown to the user. */
   expectedPrice: ExpectedPrice | undefined
-  /** The price per run is already paid, or held elsewhere: the run is resumed. */
+  /** Whether the price per run is already paid or held, because the run is resumed. */
   paid?: boolean
   ip: string | null
 }
 
 /**
- * The access check before a run: may the user train on that scenario? Everyone who may have its files may. If it is
- * paid for per run, its price is held on the balance, as part of the transaction; the user must have confirmed that
- * price.
+ * The access check before a run: whether the user may train on the scenario. Access to its files is sufficient. If it
+ * is priced per run, the price is held on the balance in the transaction; the user must have confirmed it.
  *
- * Throws `payment_required`, `package_taken_down`, and what `holdForRun` throws.
+ * Throws `payment_required`, `package_taken_down`, and the errors of `holdForRun`.
  */
 export async function requireRunnable(
   query: Transaction<Schema>,
@@ -118,7 +117,7 @@ export async function requireRunnable(
   const { license, price } = state
   const access = tarballAccess(member, state)
   if (access === 'granted') {
-    // Training counts as use, so that a buyer cannot keep the agent and also refund the order on their own.
+    // Training counts as use, so that a buyer cannot both keep the agent and refund the order.
     if (license !== null && !license.used && !(await useLicense(query, license.orderId)))
       return requireRunnable(query, config, { actor, runId, owner, scenario, expectedPrice, paid, ip })
     return

@@ -17,7 +17,7 @@ import {
 } from '../ledger/index.ts'
 import type { OrderRow } from './order-state.ts'
 
-/** Who pays whom, and how much, for one order. */
+/** Payer, recipients and amounts of one order. */
 export type Sale = {
   orderId: string
   buyerId: string
@@ -30,7 +30,7 @@ export type Sale = {
 type Parties = Pick<OrderRow, 'id' | 'buyer_id' | 'seller_id' | 'royalty_to' | 'currency'>
 type Amounts = Pick<OrderRow, 'total_minor' | 'fee_minor' | 'royalty_minor'>
 
-/** The sale of an order, whose parts were fixed when it was placed. */
+/** The sale of an order, with the parts fixed at placement. */
 export function saleOf(order: Parties & Amounts): Sale {
   return {
     ...{ orderId: order.id, buyerId: order.buyer_id, sellerId: order.seller_id, royaltyTo: order.royalty_to },
@@ -43,7 +43,7 @@ export function partsOf(order: Amounts): SaleParts {
   return { feeMinor, royaltyMinor, sellerMinor: BigInt(order.total_minor) - feeMinor - royaltyMinor }
 }
 
-/** Transfers made together with those of a sale, or not at all. */
+/** Transfers in the same chain as those of a sale. */
 type Around = { before: Transfer[]; after: Transfer[] }
 
 /**
@@ -64,7 +64,7 @@ export async function makeSale(
   assert(refusal === undefined, `a transfer of order ${sale.orderId} was refused: ${refusal?.reason}`)
 }
 
-/** Posts or voids what `makeSale` has held. */
+/** Posts or voids the hold of `makeSale`. */
 export async function resolveSale(query: Transaction<Schema>, sale: Sale, kind: 'post' | 'void'): Promise<void> {
   const held = saleParts(sale)
   await mustTransfer(
@@ -99,7 +99,7 @@ async function openSaleAccounts(
 
 type SalePart = { code: string; to: Exclude<keyof SaleAccounts, 'balance'>; amountMinor: bigint }
 
-/** The parts of a price that are not zero, by the code of their transfer. */
+/** The nonzero parts of a price, by transfer code. */
 function saleParts({ parts }: Sale): SalePart[] {
   const all: SalePart[] = [
     { code: 'sale', to: 'earnings', amountMinor: parts.sellerMinor },
@@ -121,7 +121,7 @@ function saleTransfers(sale: Sale, accounts: SaleAccounts, kind: 'posted' | 'pen
   })
 }
 
-/** Makes transfers whose refusal would be a bug. */
+/** Makes transfers that must succeed: a refusal is a bug. */
 export async function mustTransfer(query: Transaction<Schema>, transfers: Transfer[]): Promise<void> {
   if (transfers.length === 0) return
   const refusal = refusalOf(await applyTransfers(query, transfers))
@@ -130,7 +130,7 @@ export async function mustTransfer(query: Transaction<Schema>, transfers: Transf
 
 type Refusal = Extract<TransferResult, { outcome: 'refused' }>
 
-/** The refusal that broke the chain: the linked transfers only follow it. */
+/** The refusal that broke the chain, rather than the linked transfers that followed. */
 function refusalOf(results: TransferResult[]): Refusal | undefined {
   return results.find((result): result is Refusal => result.outcome === 'refused' && result.reason !== 'linked_failed')
 }
@@ -151,13 +151,13 @@ async function insufficientFunds(
   })
 }
 
-/** The share of a sale that goes to the author of the scenario. */
+/** The scenario author's share of a sale. */
 export type Royalty = { to: string; basisPoints: number }
 
 /**
- * The royalty of an agent's version: what its scenario charges at this moment, up to the installation's cap. Null if
- * the scenario is not in this registry, belongs to the seller, or charges nothing. The scenario is identified by the
- * hash of its bundle, so that no agent pays a royalty to a mere name.
+ * The royalty of an agent's version: its scenario's current royalty, up to the installation's cap. Null if the scenario
+ * is not in this registry, belongs to the seller, or has no royalty. Scenarios are identified by the hash of their
+ * bundle rather than by name.
  */
 export async function royaltyOf(
   query: Queries,

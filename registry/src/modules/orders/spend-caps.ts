@@ -14,8 +14,8 @@ type Base = Pick<Services, 'database' | 'config'>
 type Asking = { actor: Actor | null; ip: string | null }
 
 /**
- * Sets what an account, or one of the user's own tokens, may spend within a period. Replaces an existing cap for the
- * same period. Throws `account_not_found`, `forbidden`, `token_not_found`.
+ * Sets a spend cap for an account or one of the user's tokens. Replaces an existing cap for the same period. Throws
+ * `account_not_found`, `forbidden`, `token_not_found`.
  */
 export async function setSpendCap(
   { database, config }: Base,
@@ -43,7 +43,7 @@ export async function setSpendCap(
   })
 }
 
-/** Caps of an account and of its tokens, with the amount spent. Throws `account_not_found`, `forbidden`. */
+/** Spend caps of an account and its tokens, with the amounts spent. Throws `account_not_found`, `forbidden`. */
 export async function spendCapsOf(
   { database: { query }, config }: Base,
   { actor, account }: { actor: Actor | null; account: string | undefined },
@@ -118,9 +118,9 @@ type CallSpending = Omit<Spending, 'amountMinor'> & { versionId: string; priceMi
 type Spending = { accountId: string; tokenId: string | null; amountMinor: number; currency: string }
 
 /**
- * Checks that an account, and the requesting token, may spend this much more. Lock the account's balance first and keep
- * it locked until the spending is recorded. The caps are locked as well, so two concurrent orders cannot both use what
- * is left of one. Throws `spend_cap_exceeded`.
+ * Checks that the account and the requesting token may spend this much more. Lock the account's balance first and keep
+ * it locked until the spending is recorded. The caps are locked too, so that two concurrent orders cannot both use the
+ * rest of one. Throws `spend_cap_exceeded`.
  */
 export async function requireWithinCaps(
   query: Transaction<Schema>,
@@ -135,9 +135,9 @@ export async function requireWithinCaps(
 }
 
 /**
- * What the caps of an account, and of the calling token, say of one more hosted call: that it exceeds one, or else
- * whether one of them confirms its price by limiting what calls may cost. `priceMinor` is the price of 1,000 calls. The
- * caps stay locked until the call is recorded.
+ * Checks one more hosted call against the caps of the account and the calling token: whether it exceeds one, and
+ * otherwise whether a cap for calls confirms its price. `priceMinor`: the price of 1,000 calls. The caps stay locked
+ * until the call is recorded.
  */
 export async function checkCallCaps(
   query: Transaction<Schema>,
@@ -146,7 +146,7 @@ export async function checkCallCaps(
   const caps = await lockCaps(query, { accountId, tokenId })
   for (const cap of caps) {
     const spent = cap.period === 'calls' ? 0n : await spentThousandths(query, cap, currency, versionId)
-    // A call's cost in thousandths of a minor unit is as much as 1,000 of them cost in minor units.
+    // The cost of one call in thousandths of a minor unit equals the price of 1,000 calls in minor units.
     const limit = BigInt(cap.amount_minor) * (cap.period === 'calls' ? 1n : 1_000n)
     if (!isIn(cap, currency) || spent + BigInt(priceMinor) > limit) return { exceeded: true, confirmed: false }
   }
@@ -171,7 +171,10 @@ async function lockCaps(
     .execute()
 }
 
-/** A cap limits spending in its own currency. Spending in another one cannot be compared with it, so it is refused. */
+/**
+ * A cap applies to spending in its own currency. Spending in another currency is refused, because the two cannot be
+ * compared.
+ */
 function isIn(cap: Cap, currency: string): boolean {
   return cap.currency === null || cap.currency === currency
 }
@@ -207,9 +210,9 @@ function exceeded(
 type Cap = Selectable<SpendCapTable>
 
 /**
- * What counts toward a cap in its period, in its account's or token's own spending of that currency: orders that were
- * not canceled and have not expired, whatever was refunded since, and hosted calls, from their admission on. Calls of an
- * account count when they are posted; until then they count now. Days and months are in UTC. Rounded up to minor units.
+ * Spending that counts toward a cap in its period and currency, by its account or token: orders that were not canceled
+ * and have not expired, regardless of refunds, and admitted hosted calls. An account's calls count at the time of
+ * posting, and until then at the current time. Days and months are in UTC. Rounded up to minor units.
  */
 async function spentMinor(
   query: Queries,
@@ -220,8 +223,8 @@ async function spentMinor(
 }
 
 /**
- * The same in thousandths of a minor unit. What batches have carried over counts where calls add to it: those of
- * `versionId`, and of versions whose calls are not posted yet. So batches never exceed the cap by their rests.
+ * The same in thousandths of a minor unit. Remainders of batches count for `versionId` and for versions with calls that
+ * are not posted yet, so that remainders never exceed the cap.
  */
 async function spentThousandths(
   query: Queries,
@@ -273,7 +276,7 @@ async function spentThousandths(
 
 type CapView = Cap & { account: string; token_name: string | null }
 
-/** Caps of an account and of its tokens, or a single one by its id. */
+/** Caps of an account and its tokens, or a single one by ID. */
 async function listCaps(query: Queries, { accountId, id }: { accountId: string; id?: string }): Promise<CapView[]> {
   return query
     .selectFrom('spend_caps')

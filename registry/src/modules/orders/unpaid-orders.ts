@@ -32,7 +32,7 @@ export async function cancelOrder(
   })
 }
 
-/** Ends orders not paid in time. A scheduled task of payments notifies the provider, as for canceled orders. */
+/** Expires unpaid orders. A scheduled task of payments notifies the provider, as for canceled orders. */
 export async function expireOrders({ database }: Pick<Services, 'database'>): Promise<void> {
   const { rows } = await sql<{ id: string }>`
     select id from orders where state = 'awaiting_payment' and expires_at <= now() order by expires_at limit 1000`.execute(

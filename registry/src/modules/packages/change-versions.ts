@@ -22,8 +22,8 @@ export type Change = { actor: Actor | null; name: string; ip: string | null }
 const maxMessage = 1_000
 
 /**
- * Points a tag at a published version. The tag is explicit, so `latest` may move anywhere, also back or to a
- * prerelease.
+ * Points a tag at a published version. As an explicit request, it may move `latest` anywhere, including backwards or to
+ * a prerelease.
  */
 export async function setTag(services: Services, change: Change, tag: string, version: string): Promise<void> {
   parseTag(tag)
@@ -62,8 +62,8 @@ export async function deleteTag(services: Services, change: Change, tag: string)
 }
 
 /**
- * Sets the message shown when each of these versions is installed; an empty one removes it. Works in any state: npm
- * deprecates by range, and a range may include rejected versions that a member sees.
+ * Sets the message shown when each of these versions is installed; an empty one removes it. Works in any state, because
+ * npm deprecates by range and a range may include rejected versions that members see.
  */
 export async function deprecateVersions(
   services: Services,
@@ -73,7 +73,7 @@ export async function deprecateVersions(
   await changePackage(services, change, 'publish', async (query, found, audit) => {
     for (const [version, message] of messages) {
       const row = await requireVersion(query, found, version)
-      // Terminals print it: no control characters, and none that reverse the text direction.
+      // Shown in terminals: without control characters and characters that reverse the text direction.
       const text = message
         .replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]+/gu, ' ')
         .trim()
@@ -89,7 +89,7 @@ export async function deprecateVersions(
 
 /**
  * Hides a version from ranges and tags; it can still be installed by its exact number. `latest` moves to the highest
- * stable version that is left, or is removed. Yanking twice has no further effect.
+ * remaining stable version, or is removed. Yanking twice has no further effect.
  */
 export async function yankVersion(services: Services, change: Change, version: string): Promise<void> {
   await changePackage(services, change, 'manage', async (query, found, audit) => {
@@ -106,7 +106,7 @@ export async function yankVersion(services: Services, change: Change, version: s
   })
 }
 
-/** Takes a yank back: a stable version above `latest` becomes it, as if it were published now. */
+/** Undoes a yank. A stable version above `latest` becomes `latest`, as if it were published now. */
 export async function unyankVersion(services: Services, change: Change, version: string): Promise<void> {
   await changePackage(services, change, 'manage', async (query, found, audit) => {
     const row = await requirePublished(query, found, version)

@@ -40,7 +40,7 @@ const tarballRoute = defineRoute({
   },
 })
 
-/** What workers ask about checks. */
+/** Worker endpoints for checks. */
 export function checkJobRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(resultRoute, async (c) => {

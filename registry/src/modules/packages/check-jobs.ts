@@ -16,7 +16,7 @@ export function checkJobs(services: Services): JobHandler {
     kind: 'check',
     describe: async (query, { id }) => {
       const version = await findLeased(query, id)
-      // Decided already: its job was enqueued again by mistake, and is over.
+      // Already decided: its job was enqueued again by mistake.
       if (version?.state !== 'checking') return undefined
       const { name, integrity } = version
       const tarballUrl = `${services.config.publicUrl}/v1/jobs/${id}/tarball`
@@ -51,7 +51,7 @@ async function findLeased(query: Queries, versionId: string) {
 /**
  * Accepts a worker's report: the version becomes `published`, with its tags, the package's description and the episode
  * that the worker recorded, or `rejected`; all of it changes in one transaction. A report is accepted once: throws
- * `lease_lost` if the attempt is not the current one, `request_invalid` if the report is about something else.
+ * `lease_lost` if the attempt is not the current one, `request_invalid` if the report is for another version.
  */
 export async function finishCheck(
   services: Services,
@@ -88,7 +88,7 @@ async function rejectExhausted(services: Services, query: Transaction<Schema>, v
   if (version.state === 'checking') await decideVersion(query, version, false, checks)
 }
 
-/** What the check `speed` measured. */
+/** The result of the check `speed`. */
 function speedOf(checks: VersionCheck[]): number | null {
   return checks.find(({ id, ok }) => id === 'speed' && ok)?.value ?? null
 }
@@ -115,13 +115,13 @@ type UndecidedVersion = {
   id: string
   package_id: string
   version: string
-  /** Empty if no tag was named. */
+  /** Empty if no tag was requested. */
   intended_tag: string
-  /** The package's. */
+  /** Of the package. */
   name: string
 }
 
-/** Publishes a version, with the tag and the package's description that follow from it, or rejects it: once and for good. */
+/** Publishes a version, and updates tags and the package's description, or rejects it. The decision is final. */
 export async function decideVersion(
   query: Transaction<Schema>,
   version: UndecidedVersion,

@@ -65,7 +65,7 @@ type Shown = Omit<
 type VersionParts = {
   tags: ReadonlyMap<string, string>
   changes: VersionDetails['changes']
-  /** Null for scenarios, as all that follow. */
+  /** This and the following fields are null for scenarios. */
   verification: VersionDetails['verification']
   learningCurve: VersionDetails['learning_curve']
   agentManifest: unknown
@@ -94,7 +94,7 @@ export function versionDetails(
   }
 }
 
-/** Null if agent.json does not match today's schema. */
+/** Null if agent.json does not match the current schema. */
 function agentCard(agentManifest: unknown): AgentCard | null {
   const parsed = agentManifestSchema.safeParse(agentManifest)
   if (!parsed.success) return null

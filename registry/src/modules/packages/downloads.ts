@@ -8,9 +8,9 @@ import type { Services } from '../../core/services.ts'
 export type Download = { versionId: string; ip: string; userAgent: string; accountId?: string | null }
 
 const flushAfterMs = 2_000
-/** Above this many, the next flush does not wait. */
+/** With more pending downloads than this, flushes immediately. */
 const flushAbove = 10_000
-/** Further downloads are dropped: serving matters more than counting. */
+/** Maximum number of pending downloads. More are dropped, because serving matters more than counting. */
 const keptAtMost = 100_000
 const batchSize = 5_000
 
@@ -18,7 +18,7 @@ type Counting = Pick<Services, 'database' | 'config' | 'log'>
 
 /**
  * Counts downloads, once per client, day and version, and writes them every two seconds. A client is an address (for
- * IPv6 its /64) with a kind of program; the database gets a keyed hash of it, with another key every day.
+ * IPv6 its /64) with a user agent. The database stores a keyed hash of it, with a new key every day.
  */
 export class DownloadCounter {
   readonly #services: Counting
@@ -40,7 +40,7 @@ export class DownloadCounter {
     if (this.#waiting.size === flushAbove) void this.flush()
   }
 
-  /** Resolves once everything recorded so far is in the database, or has been tried. One flush at a time. */
+  /** Resolves once everything recorded so far has been written, or has failed. One flush at a time. */
   flush(): Promise<void> {
     this.#flushing = this.#flushing.then(() => this.#flushNow())
     return this.#flushing
@@ -74,7 +74,7 @@ export class DownloadCounter {
   }
 }
 
-/** `npm` of `npm/10.9.0 node/v24.1.0 linux x64`: a new version of a program is not a new client. */
+/** `npm` from `npm/10.9.0 node/v24.1.0 linux x64`, so that a new version of a program is not a new client. */
 function programOf(userAgent: string): string {
   return (/^[a-z][a-z0-9_-]*/.exec(userAgent.toLowerCase())?.[0] ?? 'unknown').slice(0, 32)
 }
@@ -83,9 +83,9 @@ function programOf(userAgent: string): string {
 type CountedDownload = { version_id: string; day: string; client: string; account_id: string | null }
 
 /**
- * Adds the downloads that were not counted yet, in one statement, so that the counters of versions and packages match
- * the rows whatever fails. Replicas take turns: each touches many versions, in an order that the planner chooses. Known
- * accounts become users of the package and may review it. Downloads by the package's own members are not counted.
+ * Adds new downloads in one statement, so that the counters of versions and packages always match the rows. Replicas
+ * take turns, because each updates many versions in the planner's order. Known accounts become users of the package and
+ * may review it. Downloads by the package's own members are not counted.
  */
 async function addDownloads(database: Database, downloads: CountedDownload[]): Promise<void> {
   await database.transaction(async (query) => {
@@ -122,7 +122,7 @@ async function addDownloads(database: Database, downloads: CountedDownload[]): P
   })
 }
 
-/** Rows only serve to count a client once on its day; the counters stay. */
+/** Rows only serve to count a client once per day. The counters are kept. */
 export async function deleteOldDownloads(query: Queries, keptDays: number): Promise<void> {
   await query
     .deleteFrom('downloads')

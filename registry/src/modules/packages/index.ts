@@ -1,4 +1,4 @@
-/** Everything from an upload to its installation. */
+/** Packages: from upload to installation. */
 export { type Change, deleteTag, deprecateVersions, setTag } from './change-versions.ts'
 export { checkJobs, decideVersion } from './check-jobs.ts'
 export { describeVersion, versionDetails } from './describe-versions.ts'

@@ -3,15 +3,15 @@ import { Worker } from 'node:worker_threads'
 import { AgentGymError, type ErrorReport, type PolicySpec } from '@agentgym/contract'
 
 export type ModelToCheck = { bytes: Uint8Array; policy: PolicySpec }
-/** What is wrong with the model, or that nothing is. */
+/** The model's error or null, or a bug in the check itself. */
 export type ModelChecked = { fault: ErrorReport | null } | { bug: string }
 
-/** The walk's time is bounded by the file's size; this is for a thread that does not answer at all. */
+/** The check's time is bounded by the file size. This timeout is for a thread that hangs. */
 const timeLimitMs = 60_000
 
 /**
- * Checks the structure of published models in a worker thread, one at a time: a file of the largest size takes about a second,
- * during which the server would answer nobody.
+ * Checks the structure of published models in a worker thread, one at a time, because the largest files take about a
+ * second, which would block the server.
  */
 export class ModelChecker {
   #worker: Promise<Worker> | undefined
@@ -38,7 +38,7 @@ export class ModelChecker {
       const checked = await ask(await this.#worker, model)
       if (checked !== undefined) return checked
     } catch (error) {
-      // The thread did not start: the next model tries again.
+      // The thread did not start. The next model retries.
       this.#worker = undefined
       throw error
     }
@@ -51,7 +51,8 @@ export class ModelChecker {
 
 async function startWorker(): Promise<Worker> {
   const worker = new Worker(new URL('./model-checker.worker.ts', import.meta.url), {
-    // The largest files need about 100 MB beside their bytes; the thread, not the server, ends where one needs more.
+    // The largest files need about 100 MB besides their bytes. If one needs more, the thread ends instead of the
+    // server.
     resourceLimits: { maxOldGenerationSizeMb: 512 },
   })
   await once(worker, 'message')
@@ -59,7 +60,7 @@ async function startWorker(): Promise<Worker> {
   return worker
 }
 
-/** Undefined if the worker has to be replaced. */
+/** Undefined if the worker must be replaced. */
 function ask(worker: Worker, model: ModelToCheck): Promise<ModelChecked | undefined> {
   const { promise, resolve } = Promise.withResolvers<ModelChecked | undefined>()
   const giveUp = () => resolve(undefined)

@@ -7,17 +7,17 @@ export type PackageName = {
   /** Without `@`: the username of the account that owns it. */
   scope: string
   base: string
-  /** What look-alikes within a scope share; unique. */
+  /** Canonical form shared by similar names within a scope; unique. */
   canonical: string
 }
 
 /** npm's limit for the whole name. */
 const maxLength = 214
 const part = /^[a-z0-9]+(?:[._-][a-z0-9]+)*$/
-/** Names that mean something else to npm, to JavaScript objects or to a file system. */
+/** Names with a special meaning to npm, JavaScript objects or file systems. */
 const reserved = new Set(['node_modules', 'favicon.ico', 'constructor', 'prototype', 'package', 'package.json'])
 
-/** The name to publish under, exactly as it is given: a capital letter is refused, not lowered. Throws `name_invalid`. */
+/** Validates the name to publish under: upper case is refused, not converted. Throws `name_invalid`. */
 export function parsePackageName(text: string): PackageName {
   const [, scope, base] = /^@([^/]*)\/([^/]*)$/.exec(text) ?? []
   if (scope === undefined) throw nameInvalid(text, 'it must have the form @scope/name')
@@ -30,8 +30,8 @@ export function parsePackageName(text: string): PackageName {
 }
 
 /**
- * Normalizes a requested package name. Every casing means the same package, so that a capital letter cannot bypass
- * visibility rules. Null if no package can have that name: for the reader the same as a package that does not exist.
+ * Normalizes a requested package name. Every casing means the same package, so that upper case cannot bypass visibility
+ * rules. Null if no package can have that name, which readers see as a missing package.
  */
 export function findablePackageName(text: string): string | null {
   try {

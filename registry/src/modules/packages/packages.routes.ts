@@ -31,7 +31,7 @@ const versionParams = packageParams.extend({ version: z.string().openapi({ examp
 const tagParams = packageParams.extend({ tag: z.string().openapi({ example: 'next' }) })
 
 const done = { 204: { description: 'Done.' } }
-/** Every reason to refuse a tarball or the model in it. */
+/** Error codes of tarballs and models. */
 const vettingCodes = (Object.keys(errorCatalog) as ErrorCode[]).filter(
   (code) => /^(?:tarball|package|model)_/.test(code) && errorCatalog[code].exit === 2,
 )
@@ -229,7 +229,7 @@ export function packageRoutes(services: PackageServices): OpenAPIHono<Env> {
   return routes
 }
 
-/** As in the path, in any casing: reading finds the package, publishing refuses names that are not lower case. */
+/** As in the path, in any casing: reads find the package, publishing refuses names that are not lower case. */
 function nameOf(c: RequestReader): string {
   return `${c.req.param('scope')}/${c.req.param('name')}`
 }

@@ -51,14 +51,14 @@ export async function findPackage(query: Queries, name: string): Promise<Package
 }
 
 export type ReadablePackage = PackageRow & {
-  /** The actor belongs to the account that owns it, and so sees versions that are not published. */
+  /** Whether the actor belongs to the owning account and sees unpublished versions. */
   member: boolean
 }
 
 /**
- * The package, if the actor may see it: anyone if it is public and has a published version, members otherwise. Any
- * casing of the name finds it. Throws `package_not_found`, the same for every reason; `package_taken_down` to callers
- * who are not its owner, a buyer or an operator, unless they should see that (`shown`).
+ * The package, if the actor may see it: everyone if it is public and has a published version, members otherwise. Finds
+ * the name in any casing. Throws the same `package_not_found` for every reason; `package_taken_down` for callers who
+ * are not its owner, a buyer or an operator, unless `shown`.
  */
 export async function findReadablePackage(
   query: Queries,
@@ -80,7 +80,7 @@ export async function findReadablePackage(
   return readable
 }
 
-/** Buyers still find it, and operators see what they decide on. Access to its files is checked separately. */
+/** Buyers and operators still see it. Access to its files is checked separately. */
 export async function isTakenDownFor(
   query: Queries,
   actor: Actor | null,
@@ -173,7 +173,7 @@ export async function tagsOf(query: Queries, packageId: string): Promise<Map<str
   return new Map(rows.map(({ tag, version }) => [tag, version]))
 }
 
-/** `tags`: what could be requested instead, if known. */
+/** `tags`: existing tags to suggest, if known. */
 export function versionNotFound(name: string, wanted: string, tags?: ReadonlyMap<string, string>): AgentGymError {
   const shown = wanted.slice(0, 100)
   const named = [...(tags ?? [])].map(([tag, version]) => `${tag} (${version})`).join(', ')
@@ -185,12 +185,12 @@ export function versionNotFound(name: string, wanted: string, tags?: ReadonlyMap
   })
 }
 
-/** Taken first by every change of a package, its versions or its tags; works across replicas. */
+/** The first lock of every change to a package, its versions or its tags. Works across replicas. */
 export async function lockPackage(database: Database, query: Transaction<Schema>, name: string): Promise<void> {
   await database.lock(query, `package:${name}`)
 }
 
-/** Taken before a row names an object, and by the sweeper of unnamed ones. Always after the package's lock. */
+/** Locked before a row references an object, and by the orphan sweeper. Always after the package's lock. */
 export async function lockObject(database: Database, query: Transaction<Schema>, key: string): Promise<void> {
   await database.lock(query, `object:${key}`)
 }
@@ -229,12 +229,12 @@ export async function readSampleEpisode(
   })
 }
 
-/** As the contract caps them. */
+/** Limit of the contract. */
 const maxPoints = 200
 
 /**
- * Stores a run's curve for the agent's version that it produced: at most 200 of its own points, evenly spaced,
- * including the last. Does nothing if no episode ended in the run.
+ * Stores a run's learning curve for the agent version it produced: at most 200 evenly spaced points, including the
+ * last. Does nothing if no episode ended in the run.
  */
 export async function keepLearningCurve(query: Queries, runId: string, versionId: string): Promise<void> {
   await sql`
@@ -252,7 +252,7 @@ export async function keepLearningCurve(query: Queries, runId: string, versionId
     having count(*) > 0`.execute(query)
 }
 
-/** Null if no run here produced the version. */
+/** Null if no run on this server produced the version. */
 export async function learningCurveOf(query: Queries, versionId: string): Promise<LearningCurve | null> {
   const row = await query
     .selectFrom('learning_curves')

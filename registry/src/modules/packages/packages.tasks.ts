@@ -9,7 +9,7 @@ import type { PackageServices } from './package-services.ts'
 import { lockObject } from './packages.store.ts'
 
 const minuteMs = 60_000
-/** Days for which it is kept which clients have downloaded a version. */
+/** Retention of per-client downloads, in days. */
 const downloadDays = 90
 
 export function packageTasks(services: PackageServices): ScheduledTask[] {
@@ -30,7 +30,7 @@ export function packageTasks(services: PackageServices): ScheduledTask[] {
   ]
 }
 
-/** A version in state `checking` has a job. If the queue was lost (restored from a copy, say), it gets a new one. */
+/** Recreates missing jobs of versions in state `checking`, for example after the queue was restored from a backup. */
 export async function enqueueLostChecks(services: Services): Promise<void> {
   const { queue } = services
   const checking = await services.database.query
@@ -49,12 +49,12 @@ export async function enqueueLostChecks(services: Services): Promise<void> {
   }
 }
 
-/** Longer than any upload takes from its object to its row. */
+/** Longer than an upload takes from storing its object to inserting its row. */
 const orphanAgeMs = 60 * 60_000
 
 /**
- * Deletes objects that no row names: left by failed uploads, or expired. Each under its lock, which a publish holds
- * from checking the object until its commit, so none is deleted while a version that needs it is being written.
+ * Deletes orphaned objects: left by failed uploads, or expired. Each is deleted under its lock, which a publish holds
+ * from checking the object until its commit, so no object is deleted while a version that needs it is being written.
  */
 export async function sweepObjects(
   { database, objects, log }: Pick<Services, 'database' | 'objects' | 'log'>,
@@ -73,7 +73,7 @@ export async function sweepObjects(
   if (removed > 0) log.info('removed objects that no row names', { objects: removed })
 }
 
-/** Lists every table that has keys of objects. */
+/** All tables with object keys. */
 async function isNamed(query: Queries, key: string): Promise<boolean> {
   const { rows } = await sql`
     select where exists (select from versions where object_key = ${key})
@@ -84,12 +84,12 @@ async function isNamed(query: Queries, key: string): Promise<boolean> {
   return rows.length > 0
 }
 
-/** Per run: each reads a tarball. */
+/** Limit per run, because each one reads a tarball. */
 const mostAtOnce = 50
 
 /**
  * Regenerates the documents of versions that were published with an earlier rendering, newest first. Until then their
- * READMEs are shown without pictures.
+ * READMEs are shown without images.
  */
 export async function renewDocuments(
   services: Pick<PackageServices, 'database' | 'objects' | 'config' | 'log' | 'readmes'>,
@@ -109,7 +109,7 @@ export async function renewDocuments(
     try {
       await renderDocuments(services, version)
     } catch (error) {
-      // Tried once: its README is shown without pictures.
+      // Not retried: the README is shown without images.
       log.warn('the documents of a version could not be regenerated', { version_id: version.id, error: String(error) })
       await keepReadmeHtml(database.query, version.id, await readmeHtmlOf(services, version))
     }

@@ -11,7 +11,7 @@ import {
   type VersionManifest,
 } from './packages.store.ts'
 
-/** What npm's clients read of a package. */
+/** A package for npm clients. */
 export type Packument = {
   name: string
   'dist-tags': Record<string, string>
@@ -26,8 +26,9 @@ export type Packument = {
  * The packument, built from our rows alone: the listed fields of each version's package.json, with `dist` and
  * `deprecated` from the database.
  *
- * Clients choose by themselves and do not support yanks. A yanked version (and for members an unpublished one) is in
- * the list, so that it can be installed exactly, but marked as deprecated: clients then prefer any other that fits.
+ * Clients choose versions themselves and do not support yanks. A yanked version (and for members an unpublished one) is
+ * included, so that it can be installed by its exact number, but marked as deprecated, so that clients prefer other
+ * matching versions.
  */
 export async function packumentOf(
   { database, config }: Pick<Services, 'database' | 'config'>,
@@ -35,7 +36,7 @@ export async function packumentOf(
   name: string,
 ): Promise<Packument> {
   const found = await findReadablePackage(database.query, actor, name)
-  // Reads tags first: every tagged version then exists, while a version added in between has no tag yet.
+  // Reads tags first, so that every tagged version exists when versions are read.
   const tags = await tagsOf(database.query, found.id)
   const rows = await listVersionManifests(database.query, found)
   const latest =
@@ -78,9 +79,9 @@ export async function openTarball(
 }
 
 /**
- * Fields of package.json that packuments have: they describe, and decide what Node loads. None of them makes a client fetch,
- * link or run anything, so installing a package fetches that package alone. (A client believes the packument: with
- * `_hasShrinkwrap` it would install what a lock file in the tarball lists.)
+ * Fields of package.json in packuments: descriptions, and what Node loads. None of them makes a client fetch, link or
+ * run anything, so installing a package fetches only that package. (Clients trust the packument: with `_hasShrinkwrap`
+ * they would install what a lock file in the tarball lists.)
  */
 const servedFields = [
   ...['description', 'keywords', 'license', 'author', 'contributors', 'homepage', 'repository', 'bugs', 'funding'],

@@ -4,7 +4,7 @@ export const maxManifestBytes = 256 * 1024
 const maxDepth = 32
 
 /**
- * Reads a package.json in the one way that every reader agrees on: JSON in UTF-8, no key twice in an object, none that reaches an
+ * Parses a package.json so that all readers agree on it: JSON in UTF-8, without duplicate keys or keys that reach an
  * object's prototype. Throws the codes `package_manifest_…`.
  */
 export function parseManifest(bytes: Uint8Array): Record<string, unknown> {
@@ -28,7 +28,7 @@ function decode(bytes: Uint8Array): string {
   }
 }
 
-/** JSON.parse keeps the last of two equal keys and says nothing; others keep the first. `text` is valid JSON. */
+/** JSON.parse silently keeps the last of two equal keys; other parsers keep the first. `text` is valid JSON. */
 function checkKeys(text: string): void {
   const objects: (Set<string> | null)[] = []
   let lastText: string | undefined
@@ -47,7 +47,7 @@ function checkKeys(text: string): void {
   }
 }
 
-/** PostgreSQL's jsonb has neither NUL nor half a surrogate pair. */
+/** PostgreSQL's jsonb supports neither NUL nor unpaired surrogates. */
 function checkText(token: string): void {
   if (!token.includes('\\u')) return
   const text: string = JSON.parse(token)

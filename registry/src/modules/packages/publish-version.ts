@@ -22,30 +22,30 @@ export type Upload = {
   /** As in the request; must match the package.json inside. */
   name: string
   version: string
-  /** The bytes, or a function that reads them, called only once the actor is known to be allowed to publish there. */
+  /** The bytes, or a function that reads them, called only after the actor's permission to publish is checked. */
   tarball: Uint8Array | (() => Promise<Uint8Array>)
-  /** package.json as sent beside the tarball, if it was. */
+  /** package.json as sent outside the tarball, if it was. */
   declared?: Record<string, unknown>
-  /** Only if the user named one: a default that clients send (npm's `latest`) is left out. */
+  /** Only if requested by the user, without a client's default (npm's `latest`). */
   tag?: string
   /** Of a new package; an existing package keeps its own. Default: public. */
   visibility?: 'public' | 'private'
   ip: string | null
 }
 
-/** `integrity`: of the tarball that is served. */
+/** `integrity`: of the served tarball. */
 export type PublishedVersion = { name: string; version: string; state: VersionState; integrity: string }
 
-/** One account's uploads, each up to the size limit. */
+/** Rate limit of uploads per account, each up to the size limit. */
 export const publishRate = { limit: 120, windowSeconds: 60 }
 
 /**
  * Publishes a version: validates the tarball, makes its bytes durable, and then in one transaction writes package,
- * version, audit entry and check job, or nothing. A crash before the commit leaves at most an object that no row names,
- * which the sweeper deletes.
+ * version, audit entry and check job, or nothing. A crash before the commit leaves at most an orphaned object, which
+ * the sweeper deletes.
  *
- * The same bytes from the same account get the same answer again, so an upload whose answer was lost can be repeated;
- * other bytes under a used number throw `version_exists`.
+ * The same bytes from the same account get the same response, so an upload whose response was lost can be repeated.
+ * Other bytes for an existing version throw `version_exists`.
  */
 export async function publishVersion(
   services: PackageServices,
@@ -75,7 +75,7 @@ export async function publishVersion(
   return { ...answer, state, integrity }
 }
 
-/** That the account, and the owner of the package, may have another version checked. Throws `rate_limited`. */
+/** Checks that the account and the package's owner may have another version checked. Throws `rate_limited`. */
 export async function requireRoomFor(
   { openJobs }: Pick<Services, 'openJobs'>,
   submitter: { accountId: string; ownerId: string },
@@ -85,20 +85,20 @@ export async function requireRoomFor(
   await openJobs.requireRoom('evaluate', submitter, verificationEpisodes(agent))
 }
 
-/** A package's tarball that has passed everything that can be seen in it. */
+/** A tarball that has passed all static checks. */
 export type VettedPackage = {
-  /** As the registry has written it again. */
+  /** The tarball as rewritten by the registry. */
   bytes: Uint8Array
-  /** Of the upload: the sender compares it with what was sent. */
+  /** Integrity of the upload, for the sender to compare. */
   receivedIntegrity: string
-  /** Of `bytes`; its manifest is the uploaded package.json. */
+  /** Facts of `bytes`; the manifest is the uploaded package.json. */
   tarball: Tarball
   manifest: VettedManifest
 }
 
 /**
- * Reads a tarball, checks it by the registry's rules, and writes it again in the registry's form. Throws the codes that
- * `readTarball`, `vetManifest` and `vetModel` name.
+ * Reads a tarball, checks it against the registry's rules, and rewrites it in the registry's form. Throws the codes of
+ * `readTarball`, `vetManifest` and `vetModel`.
  */
 export async function vetPackage(
   { config, models }: Pick<PackageServices, 'config' | 'models'>,
@@ -113,8 +113,8 @@ export async function vetPackage(
 }
 
 /**
- * The answer to an upload that this account made before, if the version was stored in another form of the same content: by
- * a server that did not rewrite tarballs yet, or whose zlib packs differently.
+ * The response to a repeated upload of this account whose version was stored with the same content in another form: by
+ * a server that did not rewrite tarballs yet, or whose zlib compresses differently.
  */
 async function findRepeated(
   { database, objects, config }: PackageServices,
@@ -131,7 +131,7 @@ async function findRepeated(
     const again = await rewriteTarball(stored, config.limits, read, 'stored')
     if (again.tarball.integrity === tarball.integrity) return { state: earlier.state, integrity: earlier.integrity }
   } catch (error) {
-    // What cannot be read any more is another tarball than this one, which can.
+    // An unreadable stored tarball cannot equal this one.
     if (!(error instanceof AgentGymError)) throw error
   }
   return undefined
@@ -148,9 +148,8 @@ export type NewVersion = {
 }
 
 /**
- * Writes a validated version, its package if new, audit entry and job, in the caller's transaction; takes the package's
- * lock. Throws the errors that are possible at that point: `forbidden`, `name_taken`, `version_exists`,
- * `package_kind_changed`, `package_visibility_fixed`.
+ * Writes a validated version, its package if new, audit entry and job, in the caller's transaction, under the package's
+ * lock. Throws `forbidden`, `name_taken`, `version_exists`, `package_kind_changed`, `package_visibility_fixed`.
  */
 export async function createVersion(
   query: Transaction<Schema>,
@@ -172,7 +171,7 @@ export async function createVersion(
     return { id: earlier.id, state: earlier.state, integrity }
   }
   await lockObject(database, query, objectKey)
-  // The sweeper may have deleted it in between: writing an existing object again costs nothing.
+  // Stored again in case the sweeper deleted it meanwhile; writing an existing object is cheap.
   if (!(await objects.has(objectKey))) await objects.put(vetted.bytes)
   return { ...(await insertVersion(query, context, { packageId: found.id, ownerId }, added)), integrity }
 }

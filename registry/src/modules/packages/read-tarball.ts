@@ -10,19 +10,19 @@ import {
 } from '@agentgym/contract/tarball'
 import { maxManifestBytes, parseManifest } from './parse-manifest.ts'
 
-/** The contents of a tarball, read once: everything that the registry shows of a package comes from here. */
+/** The contents of a tarball, read once: the source of everything that the registry shows of a package. */
 export type Tarball = {
-  /** package.json, parsed; not vetted beyond its form. */
+  /** package.json, parsed but not vetted. */
   manifest: Record<string, unknown>
   /** README at the root; null if there is none. */
   readme: string | null
-  /** CHANGELOG.md at the root; null if there is none, or none that a page could show. */
+  /** CHANGELOG.md at the root; null if there is none, or it cannot be shown. */
   changelog: string | null
   /** Regular files below `package/`, in the archive's order. */
   files: TarballFile[]
   /** Bytes of the tarball. */
   size: number
-  /** Sum of the files' bytes. */
+  /** Total size of the files in bytes. */
   unpackedSize: number
   /** `sha512-…` (base64), as in npm's lockfiles. */
   integrity: string
@@ -40,14 +40,14 @@ const maxReadmeBytes = 512 * 1024
 const manifestPath = 'package.json'
 const agentPath = 'agent.json'
 const modelPath = 'model.onnx'
-/** Hashed in passing. */
+/** Hashed while reading. */
 const bundlePath = 'dist/scenario.js'
 const changelogPath = /^changelog(?:\.(?:md|markdown))?$/i
 const readmePath = /^readme(?:\.(?:md|markdown|txt))?$/i
 
 /**
- * Reads an uploaded tarball as a stream that stops at its limits. Keeps at most package.json, README and changelog, an
- * agent's manifest and model and one chunk of the rest in memory, whatever the archive unpacks to. Throws the codes
+ * Reads an uploaded tarball as a stream that stops at its limits. Keeps at most package.json, README, changelog, an
+ * agent's manifest and model, and one chunk of the rest in memory, whatever the unpacked size. Throws the codes
  * `tarball_…` and `package_manifest_…`. `form`: `stored` for a tarball of a version that an earlier server accepted.
  */
 export async function readTarball(
@@ -132,14 +132,14 @@ class TarballReader {
         model.pieces?.push(bytes)
       }
     }
-    // README.md before any other spelling: npm shows that one too.
+    // README.md takes precedence over other spellings, as in npm.
     if (readmePath.test(path) && (this.#readme === undefined || path.toLowerCase() === 'readme.md')) {
       if (size > maxReadmeBytes) throw readmeInvalid(path, `has ${size} bytes; the limit is ${maxReadmeBytes}`)
       const pieces: Buffer[] = []
       this.#readme = { path, pieces }
       return (bytes) => pieces.push(bytes)
     }
-    // A bad changelog is no reason to refuse a package.
+    // A bad changelog does not cause a refusal.
     if (changelogPath.test(path) && this.#changelog === undefined && size <= maxReadmeBytes) {
       const pieces: Buffer[] = []
       this.#changelog = pieces
@@ -164,7 +164,7 @@ function decodeReadme({ path, pieces }: { path: string; pieces: Buffer[] }): str
   return text
 }
 
-/** Null if it is not UTF-8, or has a NUL: PostgreSQL does not allow one in text, and no page shows one. */
+/** Null if it is not UTF-8, or contains NUL, which PostgreSQL does not allow in text. */
 function decodeText(pieces: Buffer[]): string | null {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.concat(pieces))
@@ -186,7 +186,7 @@ function readmeInvalid(path: string, why: string): Error {
 function ignore(): void {}
 
 /**
- * The body of an upload, up to a limit that is enforced while it arrives. Throws `tarball_too_large`,
+ * Reads the body of an upload, with a size limit that is enforced while it arrives. Throws `tarball_too_large`,
  * `request_invalid`.
  */
 export async function readUpload(request: Request, limitBytes: number): Promise<Uint8Array> {

@@ -4,8 +4,8 @@ import { parseManifest } from './parse-manifest.ts'
 const manifestPath = 'package.json'
 
 /**
- * The same package under another name and version: its files unchanged, except for those two fields of package.json. The
- * same input gives the same bytes. Throws the codes `tarball_…` and `package_manifest_…`.
+ * The same package with another name and version: files are unchanged except for those two fields of package.json.
+ * Deterministic. Throws the codes `tarball_…` and `package_manifest_…`.
  */
 export async function renameTarball(
   bytes: Uint8Array,

@@ -24,8 +24,8 @@ type ResolvedVersion = {
 }
 
 /**
- * Resolves an exact version, a tag or a range: the same as npm chooses from the packument. Members can resolve an
- * unpublished version by naming it exactly, others never. Throws `package_not_found`, `version_not_found`.
+ * Resolves an exact version, a tag or a range, to the version that npm chooses from the packument. Only members can
+ * resolve an unpublished version, by its exact number. Throws `package_not_found`, `version_not_found`.
  */
 export async function resolveVersion(
   { database, config }: Pick<Services, 'database' | 'config'>,
@@ -44,7 +44,7 @@ export async function resolveVersion(
   }
 }
 
-/** The same with its row. A version that was named exactly may be unpublished or yanked. */
+/** The same with its row. A version requested exactly may be unpublished or yanked. */
 export async function chooseVersion(
   query: Queries,
   actor: Actor | null,
@@ -52,7 +52,7 @@ export async function chooseVersion(
   wanted: string,
 ): Promise<{ found: ReadablePackage; row: VersionRow }> {
   const found = await findReadablePackage(query, actor, name)
-  // Tags first, as for the packument: whatever they name is there already.
+  // Tags first, as for the packument, so that tagged versions exist.
   const tags = await tagsOf(query, found.id)
   const rows = await listVersions(query, found)
   const candidates = rows.map((row) => ({ ...row, yanked: row.yanked_at !== null || row.state !== 'published' }))
@@ -62,12 +62,12 @@ export async function chooseVersion(
   return { found, row }
 }
 
-/** What the choice of a version depends on. Only published versions take part. */
+/** Input for choosing a version. Ranges consider only published versions. */
 export type Candidate = { version: string; deprecated: string | null; yanked: boolean }
 
 export type Tags = ReadonlyMap<string, string>
 
-/** Parses ranges as loosely as npm. */
+/** Parses ranges in npm's loose mode. */
 const loose = { loose: true }
 
 /**
@@ -83,7 +83,7 @@ export function selectVersion(candidates: readonly Candidate[], tags: Tags, want
   if (range === null) return byVersion(candidates, tags.get(text))
   const open = candidates.filter(({ yanked }) => !yanked)
   const latest = byVersion(open, tags.get('latest'))
-  // `*` is npm's word for latest, even if it was set to a prerelease.
+  // npm treats `*` as latest, even if it is a prerelease.
   if (latest !== undefined && latest.deprecated === null && (text === '' || text === '*' || fits(latest, range)))
     return latest
   const [best] = open

@@ -1,18 +1,18 @@
 import { collectTarballFiles, type TarballLimits, writePublishedTarball } from '@agentgym/contract/tarball'
 import type { Tarball } from './read-tarball.ts'
 
-/** Unpacked; smaller packages never wait. */
+/** Unpacked size. Smaller packages never wait. */
 const smallBytes = 16 * 2 ** 20
-/** Large packages rewritten at a time: each is unpacked in memory. */
+/** Maximum number of large packages rewritten at once, because each is unpacked in memory. */
 const largeAtOnce = 2
 let largeUnderWay = 0
 const waiting: (() => void)[] = []
 
 /**
- * Writes an uploaded tarball again, in the registry's own form: only these bytes are stored and served, so that no reader
- * sees the uploader's archive. package.json is that of an installed package, without scripts and dependencies; the other
- * files are unchanged. `read` is what `readTarball` has read from `bytes`. Returns the new bytes, and their numbers in
- * `tarball`, whose manifest stays as uploaded.
+ * Rewrites an uploaded tarball in the registry's own form. Only these bytes are stored and served, so that readers
+ * never get the uploader's archive. package.json becomes that of an installed package, without scripts and
+ * dependencies; other files are unchanged. `read` is the result of `readTarball` for `bytes`. Returns the new bytes and
+ * their `tarball`, with the uploaded manifest.
  */
 export async function rewriteTarball(
   bytes: Uint8Array,

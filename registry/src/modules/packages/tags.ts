@@ -6,12 +6,12 @@ import type { Schema } from '../../core/database/schema.ts'
 import { indexPackage } from '../search/index.ts'
 import type { Candidate, Tags } from './resolve-version.ts'
 
-/** A published version, as the rules for tags see it. `createdAt`: when it was uploaded. */
+/** A published version for the tag rules. `createdAt`: time of the upload. */
 type TaggedVersion = Pick<Candidate, 'version' | 'yanked'> & { createdAt: Date }
 
 const tagPattern = /^[a-z][a-z0-9]*(?:[._-][a-z0-9]+)*$/
 
-/** A tag that cannot be mistaken for a version or a range. Throws `tag_invalid`. */
+/** Validates a tag, which must not look like a version or a range. Throws `tag_invalid`. */
 export function parseTag(text: string): string {
   if (!isTag(text))
     throw new AgentGymError({
@@ -23,7 +23,7 @@ export function parseTag(text: string): string {
   return text
 }
 
-/** npm treats anything that is neither version nor range as a tag, and parses both loosely. */
+/** npm treats anything that is not a version or range, both parsed loosely, as a tag. */
 function isTag(text: string): boolean {
   const loose = { loose: true }
   return (
@@ -32,10 +32,10 @@ function isTag(text: string): boolean {
 }
 
 /**
- * The tag that a version gets by being published; null if it gets none.
+ * The tag that a version gets when it is published, or null.
  *
- * With a requested tag (`intended`): that tag, unless a version uploaded later already has it, because checks may end
- * in another order. By default: `latest` for a stable version above the current `latest`; a prerelease gets the tag of
+ * With a requested tag (`intended`): that tag, unless a later upload already has it, because checks may finish in a
+ * different order. By default: `latest` for a stable version above the current `latest`; a prerelease gets the tag of
  * its own kind (`1.0.0-rc.1`: rc) or `next`; a stable version below `latest` gets `backport-1` of its major. None of
  * these moves backwards, and `latest` never moves to a prerelease by default.
  */
@@ -54,7 +54,7 @@ export function tagOnPublish(
   return forwardOnly('latest', version, tags) ?? forwardOnly(`backport-${semver.major(version)}`, version, tags)
 }
 
-/** The new `latest` when its version is yanked: the highest stable one left; null if there is none. */
+/** The new `latest` after its version is yanked: the highest remaining stable version, or null. */
 export function latestAfterYank(versions: readonly TaggedVersion[]): string | null {
   const [highest] = versions
     .filter(({ version, yanked }) => !yanked && !isPrerelease(version))

@@ -44,7 +44,7 @@ const packageFieldsSchema = z.looseObject({
   keywords: z.array(z.string().min(1).max(50)).max(50).optional(),
 })
 
-/** Scripts that npm or pnpm runs while installing, from the registry or from a folder or Git address. */
+/** Scripts that npm or pnpm runs on install, from the registry, a folder or a Git URL. */
 const installScripts = [
   'preinstall',
   'install',
@@ -60,8 +60,8 @@ const installScripts = [
 ]
 
 /**
- * Checks a package.json by the registry's rules and against the name and version of the upload. The field `deprecated` in it means
- * nothing: a version is deprecated by its owner afterwards, or not. Throws the codes `package_…`, `name_invalid`,
+ * Checks a package.json by the registry's rules and against the name and version of the upload. The field `deprecated`
+ * is ignored: owners deprecate versions after publishing. Throws the codes `package_…`, `name_invalid`,
  * `version_invalid`, `manifest_invalid`, `agent_invalid`.
  */
 export function vetManifest(tarball: Tarball, name: string, version: string): VettedManifest {
@@ -199,9 +199,9 @@ const hints: Partial<Record<ErrorCode, string>> = {
   package_bundle_missing: 'Run `agentgym scenario build` before packing and list "dist" under `files`.',
 }
 
-/** Those that an installing client resolves. */
+/** Dependencies that an installing client resolves. */
 const installed = ['dependencies', 'optionalDependencies', 'peerDependencies']
-/** What only the author's own folder can resolve. */
+/** Specifiers that only work in the author's folder. */
 const local = /^(?:workspace|file|link|portal|catalog|patch):/
 
 /**
@@ -247,12 +247,12 @@ function forbidden(field: string, wanted: unknown): AgentGymError {
   })
 }
 
-/** Training evaluates with at most this many; a worker re-runs them. */
+/** Maximum number of evaluation episodes, which a worker re-runs. */
 const claimedEpisodes = 100_000
 
 /**
- * Checks an agent's package except for the model's structure (`vetModel`): agent.json by its schema, and that its model is the
- * one that it names. Throws `agent_invalid` and `model_too_large`.
+ * Checks an agent's package except for the model's structure (`vetModel`): agent.json against its schema, and the hash
+ * of its model. Throws `agent_invalid` and `model_too_large`.
  */
 function vetAgent({ agentJson, model }: Pick<Tarball, 'agentJson' | 'model'>): AgentManifest {
   if (agentJson === null || model === null)
@@ -283,8 +283,8 @@ function vetAgent({ agentJson, model }: Pick<Tarball, 'agentJson' | 'model'>): A
 }
 
 /**
- * Checks the structure of an agent's model by its bytes, before anything runs it. Verification checks whether the model does what
- * agent.json claims. Throws the codes `model_…`.
+ * Checks the structure of an agent's model before anything runs it. Verification checks the claims of agent.json.
+ * Throws the codes `model_…`.
  */
 export async function vetModel(
   models: Pick<ModelChecker, 'check'>,
@@ -311,12 +311,13 @@ function agentInvalid(message: string, field: string): AgentGymError {
 type Manifest = Record<string, unknown>
 
 /**
- * Fields that decide what an installation runs and fetches. Clients rewrite others (`repository`, `bugs`, …) on upload.
+ * Fields that determine what an installation runs and fetches. Clients rewrite others (`repository`, `bugs`, …) on
+ * upload.
  */
 const compared: Record<string, (manifest: Manifest) => unknown> = {
   name: ({ name }) => name,
   version: ({ version }) => version,
-  // npm adds scripts of its own (`start` if there is a server.js) to the declared ones.
+  // npm adds scripts (`start` if there is a server.js) to the declared ones.
   scripts: ({ scripts }) => Object.keys(asObject(scripts)).filter((script) => installScripts.includes(script)),
   bin: ({ bin }) => bin ?? {},
   // npm moves optional dependencies between the two fields.
@@ -330,8 +331,7 @@ const compared: Record<string, (manifest: Manifest) => unknown> = {
 
 /**
  * Compares an upload's metadata outside the tarball, such as in npm's documents, with the package.json in the tarball.
- * Only the tarball is served; a client that states something else is broken, or means to deceive. Throws
- * `package_manifest_mismatch`.
+ * Only the tarball is served, so a difference means a broken or deceptive client. Throws `package_manifest_mismatch`.
  */
 export function vetDeclaredManifest(declared: Manifest, packed: Manifest): void {
   for (const [field, read] of Object.entries(compared))

@@ -53,15 +53,15 @@ export async function* allEarnings(query: Queries, id: string): AsyncGenerator<E
   }
 }
 
-/** An id for the other side of something that already has one: a uuid (version 8) of its digest. */
+/** An ID for the other side of an entry: a UUID (version 8) from the digest of its ID. */
 const other = (side: string, id: string) =>
   sql`overlay(overlay(md5(${side} || ${sql.ref(id)}::text) placing '8' from 13) placing '8' from 17)::uuid`
-/** Sale and royalty of one item never belong to the same account, so its id serves for both. */
+/** Sale and royalty of one item never belong to the same account, so both use its ID. */
 const columns = sql`id, at, kind, package_id, "order", gross_minor, fee_minor, royalty_minor, net_minor, currency`
 
 /**
- * Entries from what happened: sales, royalties, refunds, batches of calls, training, payouts, and changes in debts. All net
- * amounts sum to what the account has and can still be paid, less what it owes.
+ * Entries of sales, royalties, refunds, batches of calls, training, payouts, and changes in debts. Their net amounts
+ * sum to the account's earnings less its debt.
  */
 async function entriesOf(
   query: Queries,
@@ -123,8 +123,8 @@ const payouts = (id: string) => sql`
   from payouts where account_id = ${id} and (state = 'failed' or returned_minor > 0)`
 
 /**
- * Debts against the balance: what it repaid, and what a reversed payment left owed. From earnings to debt, the total
- * does not change.
+ * Changes of debts against the balance: repayments from it, and debts from reversed payments. Repayments from earnings
+ * do not change the total.
  */
 const debts = (id: string) => sql`
   select transfer.id, transfer.created_at, 'debt_repaid', null::uuid, null::uuid, 0, 0, 0, transfer.amount, transfer.currency

@@ -50,7 +50,7 @@ type Sums = Pick<
   'sales_minor' | 'fees_minor' | 'royalties_earned_minor' | 'royalties_paid_minor' | 'refunds_minor' | 'paid_out_minor'
 >
 
-/** From the orders, refunds, batches of calls and payouts themselves: the ledger knows only their amounts. */
+/** From the orders, refunds, batches of calls and payouts themselves, because the ledger only has amounts. */
 async function sumsOf(query: Queries, id: string, currency: string): Promise<Sums> {
   const sum = (amount: ReturnType<typeof sql>, from: ReturnType<typeof sql>) =>
     sql`(select coalesce(sum(${amount}), 0)::bigint from ${from})`
@@ -78,9 +78,8 @@ async function sumsOf(query: Queries, id: string, currency: string): Promise<Sum
 }
 
 /**
- * How much of an account's earnings can be paid out now: what it holds, less what came in during the hold period and
- * was not refunded since. Money that came back from a payout has already been through the hold. Lock the account first,
- * so that the result stays valid.
+ * The amount of earnings that can be paid out now: the account's earnings, less income during the hold period that was
+ * not refunded since. Returned payouts are not held again. Lock the account first, so that the result stays valid.
  */
 export async function clearedMinor(query: Queries, earnings: Account, holdDays: number): Promise<bigint> {
   const available = availableMinor(earnings)
@@ -89,7 +88,7 @@ export async function clearedMinor(query: Queries, earnings: Account, holdDays: 
   return available > held ? available - held : 0n
 }
 
-/** An order counts with what is left of it: a refund within the hold period does not release earlier earnings. */
+/** An order counts net of refunds, so that a refund within the hold period does not release earlier earnings. */
 async function heldMinor(query: Queries, earningsId: string, holdDays: number): Promise<bigint> {
   const since = sql<Date>`now() - ${holdDays} * interval '1 day'`
   const { rows } = await sql<{ held: string }>`

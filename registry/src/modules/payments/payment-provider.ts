@@ -2,7 +2,7 @@ import type { Services } from '../../core/services.ts'
 
 /** A payment to be made. */
 export type PaymentRequest = {
-  /** Our id. The same id never starts two payments. */
+  /** Our ID. The same ID never starts two payments. */
   id: string
   amountMinor: number
   currency: string
@@ -10,7 +10,7 @@ export type PaymentRequest = {
   description: string
   /** Address for a receipt; null if unknown. */
   email: string | null
-  /** Where the payer returns to, whatever the outcome. */
+  /** URL to which the payer returns, whatever the outcome. */
   returnUrl: string
   /** Deadline for paying; null if there is none. */
   expiresAt: Date | null
@@ -18,82 +18,83 @@ export type PaymentRequest = {
   testOutcome: string | null
 }
 
-/** What happened to a payment. May repeat, arrive late and in any order: see `settlePayment`. */
+/** News about a payment. May repeat, and arrive late and in any order: see `settlePayment`. */
 export type PaymentNews =
   /** The money has arrived. */
   | { kind: 'succeeded'; amountMinor: number; currency: string }
-  /** The reason in the provider's words, for the payer. */
+  /** The provider's reason, for the payer. */
   | { kind: 'failed'; message: string }
   | { kind: 'expired' }
-  /** The provider took money back: the payer's bank reclaimed it, or it was refunded on the provider's own pages. */
+  /** The payment was reversed: disputed by the payer's bank, or refunded on the provider's own pages. */
   | {
       kind: 'taken_back'
-      /** The provider's id of the dispute or refund: each is applied once. */
+      /** The provider's ID of the dispute or refund. Each is applied once. */
       disputeId: string
       amountMinor: number
       why: string
     }
-  /** A dispute was won: what was taken is back. */
+  /** A dispute was won, and the money returned. */
   | { kind: 'given_again'; disputeId: string; amountMinor: number }
 
 export type StartedPayment = {
-  /** The provider's own id for it. */
+  /** The provider's ID for it. */
   reference: string
-  /** Where to pay; null if nothing is left to do. */
+  /** Payment URL; null if nothing is left to do. */
   checkoutUrl: string | null
-  /** The outcome, if it is known at once. */
+  /** The outcome, if it is known immediately. */
   news: PaymentNews | null
 }
 
 /** A payout to a seller. */
 export type PayoutRequest = {
-  /** Our id. The same id is never paid twice, however often and however late it is requested again. */
+  /** Our ID. The same ID is never paid twice, however often and late it is requested again. */
   id: string
   amountMinor: number
   currency: string
   /** The seller's account at the provider. */
   providerAccount: string
   createdAt: Date
-  /** How often the provider has answered `not_yet`: it repeats its answer to a request that it knows. */
+  /**
+   * How often the provider answered `not_yet`. Part of the idempotency key, because the provider repeats its answers.
+   */
   refusals: number
 }
 
 export type PayoutNews =
   | { kind: 'paid'; reference: string }
   | { kind: 'failed'; message: string }
-  /** It was certainly not made, and may be requested again. */
+  /** It was definitely not made, and may be requested again. */
   | { kind: 'not_yet' }
-  /** A payout came back. `returnedMinor`: the total so far. */
+  /** A payout was returned. `returnedMinor`: the total so far. */
   | { kind: 'returned'; returnedMinor: number; message: string }
 
 export type Destination = {
   providerAccount: string
   /** Whether payouts can go there now. */
   ready: boolean
-  /** The same for destinations that pay into one bank account; null if the provider does not report it. */
+  /** Equal for destinations with the same bank account; null if the provider does not report it. */
   payee: string | null
-  /** Where the seller completes the provider's form; null if there is nothing to do. */
+  /** URL of the provider's onboarding form; null if there is nothing to do. */
   onboardingUrl: string | null
 }
 
-/** An event sent by a provider. Each has an id and counts once. */
+/** An event sent by a provider. Each has an ID and is processed once. */
 export type ProviderEvent = {
   id: string
   type: string
-  /** Null if it does not concern us. */
+  /** Null if it is irrelevant to us. */
   about:
     | { paymentId: string; news: PaymentNews }
     | { payoutId: string; news: PayoutNews }
     | { providerAccount: string }
     | null
-  /** What we keep of it: ids and amounts, nothing about the payer. */
+  /** The part we store: IDs and amounts, nothing about the payer. */
   data: Record<string, unknown>
 }
 
 /**
- * Takes money from buyers and pays it to sellers. Every call may be repeated with the same id and then does nothing
- * new, because a process may end between the call and its answer. Throws `payment_provider_unavailable` if it is
- * unknown whether it was done: the caller retries later.
+ * Charges buyers and pays sellers. Every call is idempotent by ID, because a process may end between the call and its
+ * response. Throws `payment_provider_unavailable` if the outcome is unknown: the caller retries later.
  */
 export type PaymentProvider = {
   readonly name: 'test' | 'stripe'
@@ -101,9 +102,9 @@ export type PaymentProvider = {
   startPayment(request: PaymentRequest): Promise<StartedPayment>
   /** Asks for the outcome; null while it is open. */
   readPayment(request: PaymentRequest, reference: string): Promise<PaymentNews | null>
-  /** Ends a payment that should no longer be paid. If it was paid already, the news reports it. */
+  /** Cancels a payment. If it was already paid, the returned news reports it. */
   cancelPayment(reference: string): Promise<void>
-  /** Creates the seller's account at the provider; the same `accountId` gets only one. */
+  /** Creates the seller's account at the provider, at most one per `accountId`. */
   createDestination(seller: { accountId: string; email: string | null }): Promise<{ providerAccount: string }>
   readDestination(providerAccount: string, returnUrl: string): Promise<Destination>
   /** Null while it is in progress. */
@@ -112,7 +113,7 @@ export type PaymentProvider = {
   readEvent(body: Uint8Array, signature: string | undefined): Promise<ProviderEvent>
 }
 
-/** The services, plus what payments keep in a process. */
+/** The services, plus the state of payments in this process. */
 export type PaymentServices = Services & {
   /** The provider that this installation uses: Stripe where it is configured, otherwise `test`. */
   paymentProvider(): Promise<PaymentProvider>

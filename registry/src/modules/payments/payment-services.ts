@@ -25,8 +25,8 @@ async function openProvider(config: Services['config']): Promise<PaymentProvider
 type Checked = Pick<Services, 'database' | 'config' | 'log'>
 
 /**
- * Checks at start that this database may hold the money of this provider. Throws `money_needs_postgresql`, and `config_invalid`
- * if it holds another provider's money: play money that was earned would be paid out as real money.
+ * Checks at start that this database may be used with this provider. Throws `money_needs_postgresql`, and
+ * `config_invalid` if it contains another provider's money: test money would be paid out as real money.
  */
 export async function requireMoneyDatabase(services: Checked): Promise<void> {
   requireMoneyEngine(services)

@@ -38,7 +38,7 @@ export async function sendPayouts(services: PaymentServices, { olderThanMs = 30_
 
 /**
  * Asks the provider for the outcome of payments that have been pending for a while, because a webhook may have been
- * lost. A payment that was never requested from the provider ends after a day; it has no address to pay it at.
+ * lost. A payment that was never requested from the provider expires after a day, because it has no payment URL.
  */
 export async function askPayments(services: PaymentServices, { olderThanMs = 10 * minuteMs } = {}): Promise<void> {
   const { database } = services
@@ -62,7 +62,7 @@ async function askPayment(services: PaymentServices, id: string, reference: stri
   const payment = await findPayment(services.database.query, id)
   if (payment?.state !== 'pending') return
   const provider = await services.paymentProvider()
-  // An order that has ended should not be paid. If it was paid already, the money goes to the balance.
+  // An order that has ended should not be paid. If it was already paid, the money goes to the balance.
   if (await isOrderOver(services, payment)) await provider.cancelPayment(reference)
   const news = await provider.readPayment(await paymentRequest(services, payment), reference)
   if (news === null) return
@@ -116,7 +116,7 @@ export async function disputeTestPayments(services: PaymentServices): Promise<vo
 
 const ago = (ms: number) => sql<Date>`now() - ${ms / 1_000} * interval '1 second'`
 
-/** A payment that the provider does not answer for must not block the others. */
+/** A payment without an answer from the provider must not block the others. */
 async function tried(
   services: PaymentServices,
   what: string,

@@ -13,7 +13,7 @@ import { type PaymentServices, providerName } from './payment-provider.ts'
 export type DestinationRow = Selectable<PayoutDestinationTable>
 type Shown = z.infer<typeof payoutDestinationSchema>
 
-/** Where an account's earnings go. Throws `unauthenticated`, `forbidden`, `account_not_found`. */
+/** The payout destination of an account. Throws `unauthenticated`, `forbidden`, `account_not_found`. */
 export async function showPayoutDestination(
   services: PaymentServices,
   actor: Actor | null,
@@ -26,9 +26,9 @@ export async function showPayoutDestination(
 }
 
 /**
- * Creates the seller's account at the provider if there is none, and the address of its form if it is incomplete. The
- * destination is always that account and cannot be set to another, so a stolen token cannot redirect earnings. Throws
- * like `showPayoutDestination`, and `rate_limited`, `payment_provider_unavailable`.
+ * Creates the seller's account at the provider if there is none, and returns the URL of its form if it is incomplete.
+ * The destination cannot be changed to another account, so that a stolen token cannot redirect earnings. Throws like
+ * `showPayoutDestination`, and `rate_limited`, `payment_provider_unavailable`.
  */
 export async function openPayoutDestination(
   services: PaymentServices,
@@ -66,7 +66,7 @@ export async function findDestination(
     .executeTakeFirst()
 }
 
-/** A seller's account has changed: reads its current state from the provider. Does nothing for an unknown account. */
+/** Updates a seller's account from the provider after a change. Does nothing for an unknown account. */
 export async function refreshDestinationOf(services: PaymentServices, providerAccount: string): Promise<void> {
   const { database, config } = services
   const known = await database.query
@@ -82,7 +82,7 @@ export async function refreshDestinationOf(services: PaymentServices, providerAc
 
 type Kept = { actor: Actor | null; party: Party; providerAccount: string; ip: string }
 
-/** If two are created at once, one is kept; an account at a previously used provider is replaced. */
+/** If two are created concurrently, one is kept. An account at a previous provider is replaced. */
 async function keepDestination(
   services: PaymentServices,
   { actor, party, providerAccount, ip }: Kept,

@@ -22,8 +22,8 @@ type Request = z.output<typeof payoutRequestSchema>
 type Asking = { actor: Actor | null; request: Request; idempotencyKey: string; ip: string }
 
 /**
- * Pays out earnings that have cleared. The amount is held in the transaction that records the payout. The provider is
- * called afterwards, and again by a scheduled task until the outcome is known.
+ * Pays out cleared earnings. The amount is held in the transaction that records the payout. The provider is called
+ * afterwards, and again by a scheduled task until the outcome is known.
  *
  * Throws `unauthenticated`, `forbidden`, `account_not_found`, `payout_not_ready`, `payout_below_cleared`,
  * `idempotency_key_reused`, `rate_limited`.
@@ -150,7 +150,7 @@ export async function lockPayout(query: Transaction<Schema>, id: string): Promis
   return query.selectFrom('payouts').selectAll().where('id', '=', id).forUpdate().executeTakeFirst()
 }
 
-/** Holds earnings for a payout that was just recorded: nothing else can take them until it has ended. */
+/** Holds earnings for a payout that was just recorded, until it ends. */
 async function holdPayout(query: Transaction<Schema>, payout: PayoutRow): Promise<void> {
   const { earnings, payouts } = await accountsOf(query, payout)
   await mustTransfer(query, [
@@ -160,7 +160,7 @@ async function holdPayout(query: Transaction<Schema>, payout: PayoutRow): Promis
 
 /**
  * Applies news to a locked payout. Paid: earnings → payouts → provider. Failed: the earnings are released. Returned:
- * all the way back, as much as came back. News may repeat and arrive in any order.
+ * the reverse, for the returned amount. News may repeat and arrive in any order.
  */
 export async function settlePayout(
   { log }: Pick<Services, 'log'>,
@@ -174,7 +174,7 @@ export async function settlePayout(
     return
   }
   if (payout.state === 'failed' && payout.returned_minor < payout.amount_minor) {
-    // A provider does not pay what it has refused. If it reports that it did, an operator must investigate.
+    // A failed payout should not be paid later. If the provider reports that it was, an operator must investigate.
     log.error('the provider reports a failed payout as paid', { payout_id: payout.id, news: news.kind })
     return
   }
@@ -182,7 +182,7 @@ export async function settlePayout(
   if (news.kind === 'returned' && news.returnedMinor > payout.returned_minor) await giveBack(query, payout, news)
 }
 
-/** Two processes with the same answer count it twice, which is harmless: an unused idempotency key costs nothing. */
+/** Two processes may count the same answer twice, which is harmless: it only skips an idempotency key. */
 async function countRefusal(query: Transaction<Schema>, { id, refusals }: PayoutRow): Promise<void> {
   await query
     .updateTable('payouts')

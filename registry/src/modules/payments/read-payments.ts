@@ -20,7 +20,7 @@ import { paymentNotFound } from './start-payment.ts'
 type Reading = Pick<Services, 'database' | 'config'>
 type ListRequest = z.output<typeof paymentListRequestSchema>
 
-/** A payment, for members of its account. Throws `payment_not_found`, the same whatever the reason. */
+/** A payment, for members of its account. Throws the same `payment_not_found` for every reason. */
 export async function showPayment({ database }: Reading, actor: Actor | null, id: string): Promise<Payment> {
   const known = requireActor(actor, readingScope(actor))
   const payment = await findPayment(database.query, id)
@@ -44,7 +44,7 @@ export async function listPaymentsOf(
   return { payments: page.rows.map(paymentOf), next_cursor: page.next_cursor }
 }
 
-/** One page of an account's payouts, newest first, for those who may request one. Throws the same errors. */
+/** One page of an account's payouts, newest first, for users who may request one. Throws the same errors. */
 export async function listPayoutsOf(
   { database: { query }, config }: Reading,
   actor: Actor | null,

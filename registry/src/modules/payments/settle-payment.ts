@@ -16,9 +16,9 @@ export type PayerNote = { accountId: string; subject: string; text: string }
 type Settling = Pick<Services, 'log'>
 
 /**
- * Applies news to a locked payment. News may repeat and arrive late and in any order, so each is handled by its content
- * and never by its timing: money that came in is credited once, whatever state the payment was in; a failure or expiry
- * of a paid payment is ignored; a reversal of a payment not known to be paid means that it was paid.
+ * Applies news to a locked payment. News may repeat and arrive late and in any order, so it is handled by its content,
+ * never by its timing: incoming money is credited once, whatever the payment's state; a failure or expiry of a paid
+ * payment is ignored; a reversal of an unpaid payment implies that it was paid.
  */
 export async function settlePayment(
   services: Settling,
@@ -52,8 +52,8 @@ export async function settlePayment(
 }
 
 /**
- * Books money that came in: onto the balance and, if it is for an order that can still be delivered, on to the
- * recipients of the order's parts, all in this transaction.
+ * Books incoming money: credits the balance and, if it is for an order that can still be fulfilled, pays the recipients
+ * of its parts, all in this transaction.
  */
 async function take(query: Transaction<Schema>, payment: PaymentRow): Promise<PayerNote | null> {
   const { id, account_id: accountId, currency, order_id: orderId } = payment
@@ -118,13 +118,13 @@ export function mailPayer({ database, mail, log }: Services, { accountId, subjec
 type Disputed = Extract<PaymentNews, { kind: 'taken_back' | 'given_again' }>
 
 /**
- * Updates the ledger to what the provider has taken back of a locked payment, and given again. Both are totals, so news
- * may repeat, and a won dispute may be reported before it was opened.
+ * Updates the ledger to the reversed and returned totals of a locked payment. Both are totals, so news may repeat, and
+ * a won dispute may be reported before it was opened.
  */
 async function settleDispute(query: Transaction<Schema>, payment: PaymentRow, news: Disputed): Promise<void> {
   const dispute = await noted(query, payment, news)
   const others = await appliedBeside(query, payment.id, dispute.dispute_id)
-  // Together, the disputes of one payment never take more than was paid.
+  // The disputes of one payment together never exceed the payment.
   const wanted = Math.min(Math.max(dispute.taken_minor - dispute.given_minor, 0), payment.amount_minor - others)
   const change = wanted - dispute.applied_minor
   if (change === 0) return
@@ -178,9 +178,8 @@ async function appliedBeside(query: Transaction<Schema>, paymentId: string, disp
 type Change = { reference: string; amountMinor: bigint }
 
 /**
- * The money has left, and the payer has it again. Reverses what was bought with it: the order it paid for, or else the
- * newest orders that the balance has paid for since, until the balance covers the amount. The account owes what is
- * still missing.
+ * The payer has the money again. Reverses the purchases made with it: the order it paid for, or else the newest orders
+ * paid from the balance since, until the balance covers the amount. The account owes the rest.
  */
 async function withdraw(
   query: Transaction<Schema>,
@@ -200,7 +199,7 @@ async function withdraw(
   await takeBack(query, { accountId, amountMinor, currency, reference })
 }
 
-/** Whether this payment paid the order, and not an earlier one. */
+/** Whether this payment, and not an earlier one, paid for the order. */
 async function hasPaid(query: Transaction<Schema>, paymentId: string, orderId: string): Promise<boolean> {
   const first = await query
     .selectFrom('payments')
@@ -213,7 +212,7 @@ async function hasPaid(query: Transaction<Schema>, paymentId: string, orderId: s
   return first?.id === paymentId
 }
 
-/** Orders paid from the balance since the payment came in, newest first. */
+/** Orders paid from the balance since the payment, newest first. */
 async function ordersSince(query: Transaction<Schema>, payment: PaymentRow): Promise<string[]> {
   const rows = await query
     .selectFrom('orders')
@@ -230,7 +229,10 @@ async function ordersSince(query: Transaction<Schema>, payment: PaymentRow): Pro
   return rows.map(({ id }) => id)
 }
 
-/** A dispute was won: the money is back, but what was bought with it is not. It goes to the balance, debts first. */
+/**
+ * A dispute was won: the money returns, but the purchases are not restored. It repays debts first, and the rest goes to
+ * the balance.
+ */
 async function giveAgain(query: Transaction<Schema>, payment: PaymentRow, { reference, amountMinor }: Change) {
   const { account_id: accountId, currency } = payment
   const [provider, balance] = await openAccounts(query, [

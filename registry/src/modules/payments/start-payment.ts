@@ -9,10 +9,10 @@ import { findPayment, lockPayment, type PaymentView } from './payments.store.ts'
 import { mailPayer, settlePayment } from './settle-payment.ts'
 
 /**
- * Requests a recorded, pending payment from the provider and stores where to pay. May be called again: a process may
- * end between the provider's answer and storing it.
+ * Requests a recorded, pending payment from the provider and stores its URL. May be called again, because a process may
+ * end between the provider's response and storing it.
  *
- * Throws `payment_provider_unavailable`; if the provider refuses, the payment has failed.
+ * Throws `payment_provider_unavailable`; if the provider refuses, the payment fails.
  */
 export async function beginPayment(services: PaymentServices, id: string): Promise<PaymentView> {
   const { database } = services
@@ -63,10 +63,10 @@ export async function paymentRequest({ config, database }: Services, payment: Pa
   }
 }
 
-/** Providers keep a checkout open for at least half an hour; a payment after the order's end goes to the balance. */
+/** Providers keep a checkout open for at least half an hour. A payment after the order's end goes to the balance. */
 const SHORTEST_CHECKOUT_MS = 31 * 60_000
 
-/** From recorded values only: a repeated request must be the same in every part. */
+/** Computed from recorded values only, so that a repeated request is identical. */
 function checkoutEnd({ created_at }: PaymentView, orderEnds: Date | null): Date | null {
   if (orderEnds === null) return null
   return new Date(Math.max(orderEnds.getTime(), created_at.getTime() + SHORTEST_CHECKOUT_MS))
@@ -122,7 +122,7 @@ export async function openOrderPayment(services: PaymentServices, orderId: strin
   if (payment.state === 'failed') throw paymentDeclined(payment)
 }
 
-/** The order's payment in progress, or a new one to replace a failed one. Null if nothing is to be paid. */
+/** The order's pending payment, or a new one to replace a failed one. Null if nothing is due. */
 async function openPaymentOf(
   services: PaymentServices,
   query: Transaction<Schema>,

@@ -26,7 +26,7 @@ export function stripeProvider({
   const stripe = new Stripe(secretKey, {
     ...(apiAddress === null ? {} : addressOf(apiAddress)),
     timeout: TIMEOUT_MS,
-    // By fetch, as all other requests to the outside: a proxy applies to all of them.
+    // Uses fetch like all other outgoing requests, so that the proxy applies.
     httpClient: Stripe.createFetchHttpClient(),
     maxNetworkRetries: 1,
     telemetry: false,
@@ -43,7 +43,7 @@ export function stripeProvider({
     readPayment: async (_, reference) =>
       newsOfSession(await callStripe(() => stripe.checkout.sessions.retrieve(reference))),
     cancelPayment: async (reference) => {
-      // A session that is already over cannot be expired, and need not be.
+      // A session that has already ended cannot be expired.
       await callStripe(() => stripe.checkout.sessions.expire(reference)).catch((error: AgentGymError) => {
         if (error.code !== 'payment_declined') throw error
       })
@@ -123,7 +123,7 @@ async function readDestination(stripe: Stripe, providerAccount: string, returnUr
 }
 
 /**
- * Moves money to the seller's account at Stripe, which pays it to their bank. A transfer made before is found by its
+ * Transfers money to the seller's account at Stripe, which pays it to their bank. Finds an existing transfer by its
  * group, however old it is.
  */
 async function sendTransfer(stripe: Stripe, request: PayoutRequest): Promise<PayoutNews> {
@@ -147,15 +147,15 @@ async function sendTransfer(stripe: Stripe, request: PayoutRequest): Promise<Pay
     return { kind: 'paid', reference: transfer.id }
   } catch (error) {
     if (!(error instanceof AgentGymError) || error.code !== 'payment_declined') throw error
-    // The money is on its way to Stripe's balance: a later request with another idempotency key will find it there.
+    // The money has not reached Stripe's balance yet: retried later with another idempotency key.
     if (error.data?.provider_code === 'balance_insufficient') return { kind: 'not_yet' }
     return { kind: 'failed', message: error.message }
   }
 }
 
 /**
- * Maps Stripe's errors to ours. A refusal is `payment_declined`; after anything else, it is unknown whether it was
- * done. That includes an idempotency key whose first answer is in progress or was an error at Stripe.
+ * Maps Stripe's errors to ours. A refusal is `payment_declined`; after any other error the outcome is unknown. That
+ * includes an idempotency key whose first request is in progress or failed at Stripe.
  */
 async function callStripe<Result>(call: () => Promise<Result>): Promise<Result> {
   try {
@@ -187,8 +187,8 @@ const TOLERANCE_SECONDS = 300
 const uuid = z.uuid()
 
 /**
- * A Stripe webhook, with its age and its signature over the raw body verified. Its subject is read from the ids that we
- * gave its objects; a dispute knows only its payment, which is fetched from Stripe.
+ * A Stripe webhook with verified age and signature over the raw body. Its subject is read from our IDs in its objects;
+ * a dispute only refers to its payment, which is fetched from Stripe.
  */
 async function readStripeEvent(
   stripe: Stripe,
@@ -205,7 +205,7 @@ function verified(stripe: Stripe, secret: string, body: Uint8Array, signature: s
   try {
     return stripe.webhooks.constructEvent(Buffer.from(body), signature ?? '', secret, TOLERANCE_SECONDS)
   } catch {
-    // Any error: the SDK also fails in other ways on headers that no real client sends.
+    // Any error: the SDK throws other errors for malformed headers.
     throw new AgentGymError({
       code: 'webhook_signature_invalid',
       message: 'The Stripe signature does not match the body, or is older than five minutes.',
@@ -244,7 +244,7 @@ function ofSession(type: string, session: Stripe.Checkout.Session): Pick<Provide
   if (type === 'checkout.session.async_payment_failed')
     return { about: { paymentId, news: { kind: 'failed', message: 'The bank did not make the payment.' } }, data }
   if (type === 'checkout.session.expired') return { about: { paymentId, news: { kind: 'expired' } }, data }
-  // Completed, but the money comes later, with another event.
+  // Completed, but the payment arrives later with another event.
   if (session.payment_status !== 'paid') return { about: null, data }
   return { about: { paymentId, news: { kind: 'succeeded', amountMinor, currency } }, data }
 }
@@ -255,7 +255,7 @@ async function ofDispute(
   dispute: Stripe.Dispute,
 ): Promise<Pick<ProviderEvent, 'about' | 'data'>> {
   const data = { dispute: dispute.id, amount: dispute.amount, status: dispute.status, reason: dispute.reason }
-  // An inquiry: no money has moved yet.
+  // An inquiry: no money has been moved yet.
   if (type === 'charge.dispute.created' && dispute.status.startsWith('warning_')) return { about: null, data }
   const { payment_intent: intent } = dispute
   if (intent === null) return { about: null, data }
@@ -268,7 +268,7 @@ async function ofDispute(
   return { about: { paymentId, news: { kind: 'taken_back', ...disputed, why: `disputed: ${dispute.reason}` } }, data }
 }
 
-/** A refund on Stripe's own pages. `amount_refunded` grows with each part, so the total so far identifies the part. */
+/** A refund on Stripe's own pages. `amount_refunded` is cumulative, so the total identifies each partial refund. */
 function ofRefund(charge: Stripe.Charge): Pick<ProviderEvent, 'about' | 'data'> {
   const data = { charge: charge.id, amount_refunded: charge.amount_refunded }
   const paymentId = ours(charge.metadata.payment_id)
@@ -286,7 +286,7 @@ function ofReversal(transfer: Stripe.Transfer): Pick<ProviderEvent, 'about' | 'd
   return { about: { payoutId, news: { kind: 'returned', returnedMinor: transfer.amount_reversed, message } }, data }
 }
 
-/** Other programs may share the Stripe account: anything without an id of ours is ignored. */
+/** Other programs may share the Stripe account, so objects without our IDs are ignored. */
 function ours(id: string | undefined): string | null {
   return uuid.safeParse(id).data ?? null
 }

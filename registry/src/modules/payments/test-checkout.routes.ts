@@ -15,8 +15,8 @@ const path = '/test-checkout'
 const rules = declare({ access: 'anyone', csrf: 'form' })
 
 /**
- * Stands in for a provider's checkout where payments are play: a page with what is to be paid, and buttons for what may
- * become of it. Its address is all the authority there is, as with a provider's own; the form carries it.
+ * The checkout page of the test provider: shows the amount, with a button per outcome. As with real providers, its URL
+ * is the credential; the form includes it.
  */
 export function testCheckoutRoutes(services: PaymentServices): Hono<Env> {
   const routes = new Hono<Env>()

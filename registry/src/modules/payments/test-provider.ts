@@ -3,13 +3,13 @@ import { AgentGymError } from '@agentgym/contract'
 import type { ServerConfig } from '../../core/services.ts'
 import type { PaymentProvider, PaymentRequest } from './payment-provider.ts'
 
-/** For how long a payout whose amount ends in 17 is under way. */
+/** How long a payout with an amount ending in 17 takes. */
 const UNDER_WAY_MS = 60_000
 
 /**
- * Play money, and failures on demand. A payment comes to what `testOutcome` says: `succeeds` (unless told), `declined`,
- * `pending` (whoever opens its page decides), `disputed` (paid, and taken back within a minute or so). A payout whose
- * amount ends in 13 fails, one that ends in 17 is paid after a minute, every other one at once.
+ * Test money, with failures on demand. `testOutcome` determines the result of a payment: `succeeds` (default),
+ * `declined`, `pending` (decided on its checkout page), or `disputed` (paid, then disputed within about a minute).
+ * Payouts with an amount ending in 13 fail, in 17 are paid after a minute, and all others immediately.
  */
 export function testProvider(config: Pick<ServerConfig, 'publicUrl' | 'secret'>): PaymentProvider {
   return {
@@ -51,7 +51,7 @@ function paid({ amountMinor, currency }: Pick<PaymentRequest, 'amountMinor' | 'c
   return { kind: 'succeeded' as const, amountMinor, currency }
 }
 
-/** The page that stands in for a provider's checkout. Whoever has its address may pay, as with any provider. */
+/** URL of the test provider's checkout page. As with any provider, anyone with the URL may pay. */
 function testCheckoutUrl({ publicUrl, secret }: Pick<ServerConfig, 'publicUrl' | 'secret'>, id: string): string {
   return `${publicUrl}/test-checkout?payment=${id}&proof=${proofOf(secret, id)}`
 }

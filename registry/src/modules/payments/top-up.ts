@@ -21,7 +21,7 @@ const MOST_MINOR = 1e15
 
 /**
  * Adds money to a balance: records the payment, then asks the provider where to pay. A repeated request with the same
- * idempotency key continues from wherever the first one got to.
+ * idempotency key continues where the first one stopped.
  *
  * Throws `unauthenticated`, `forbidden`, `account_not_found`, `payment_declined`, `payment_provider_unavailable`,
  * `idempotency_key_reused`, `rate_limited`, `request_invalid`.

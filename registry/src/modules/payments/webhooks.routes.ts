@@ -27,7 +27,7 @@ const stripeRoute = defineRoute({
   },
 })
 
-/** Events sent by the payment provider. There is no login: the signature authorizes them. */
+/** Events sent by the payment provider, authenticated by their signature. */
 export function webhookRoutes(services: PaymentServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(stripeRoute, async (c) => {
@@ -57,7 +57,7 @@ export async function takeEvent(
   if (note !== null) mailPayer(services, note)
   if (outcome === 'unknown')
     log.warn('an event of the payment provider names an unknown object', { event_id: event.id })
-  // Reads the provider's current state, so that neither the order nor the number of events matters.
+  // Reads the provider's current state, so that the order and number of events do not matter.
   if (outcome === 'taken' && event.about !== null && 'providerAccount' in event.about)
     await refreshDestinationOf(services, event.about.providerAccount)
   return outcome

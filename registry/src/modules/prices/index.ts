@@ -1,4 +1,4 @@
-/** Prices and terms of packages, and offers based on them. */
+/** Prices, terms and offers of packages. */
 export { describeOffer, makeOffer } from './offer.ts'
 export { pricesAt } from './price-page.ts'
 export { pricesModule } from './prices.module.ts'

@@ -20,7 +20,7 @@ export type OfferRequest = {
 }
 
 /**
- * What the user would buy, pay and get, before they confirm. Throws `package_not_found`, `package_taken_down`,
+ * What the user would buy and pay, before they confirm. Throws `package_not_found`, `package_taken_down`,
  * `version_not_found`, `version_yanked`; if an account is named, also `unauthenticated`, `account_not_found`,
  * `forbidden`.
  */
@@ -56,7 +56,7 @@ type OfferParts = {
 
 type OfferedPackage = Pick<ReadablePackage, 'id' | 'name' | 'kind' | 'owner_id' | 'member'>
 
-/** The offer of a version; the database is queried only for the buyer's data. */
+/** The offer of a version. Queries the database only for the buyer's data. */
 export async function describeOffer(
   { query, config }: { query: Queries; config: Pick<Services['config'], 'publicUrl' | 'market'> },
   { actor, buyer, found, version, manifest, prices, verification }: OfferParts,
@@ -93,7 +93,7 @@ async function buyerOf(query: Queries, actor: Actor | null, account: string | un
 
 type Holding = { actor: Actor | null; buyer: Party | null; found: OfferedPackage; major: number }
 
-/** Owned or bought; for an organization, what it holds itself, not what its members hold. */
+/** Whether the buyer owns it. For an organization, its own licenses count, not its members'. */
 async function holds(query: Queries, { actor, buyer, found, major }: Holding): Promise<boolean> {
   if (actor === null || buyer === null) return false
   if (buyer.id === actor.accountId ? found.member : found.owner_id === buyer.id) return true
@@ -101,7 +101,7 @@ async function holds(query: Queries, { actor, buyer, found, major }: Holding): P
   return (await readLicenseState(query, holder, { packageId: found.id, major })).license !== null
 }
 
-/** Null for strangers, and for tokens that may not see it. */
+/** Null for anonymous callers, and for tokens without the scope. */
 async function balanceOf(
   query: Queries,
   actor: Actor | null,

@@ -33,7 +33,7 @@ export type PricesNow = {
   terms: StoredTerms
 }
 
-/** Prices and terms of a package at this moment. `currency`: used if the package never had a price. */
+/** Current prices and terms of a package. `currency`: used if the package never had a price. */
 export async function pricesNow(
   query: Queries,
   found: Pick<ReadablePackage, 'id' | 'created_at'>,
@@ -44,7 +44,7 @@ export async function pricesNow(
   return pricesAt(found, { at, entries, terms: await saleTerms(query, found.id, at) }, currency)
 }
 
-/** The same from all prices ever set, and from the terms in effect `at` that moment. */
+/** The same, from all prices ever set and the terms in effect `at` that time. */
 export function pricesAt(
   found: Pick<ReadablePackage, 'id' | 'created_at'>,
   { at, entries, terms }: { at: Date; entries: StoredPrice[]; terms: StoredTerms },
@@ -63,7 +63,7 @@ export function pricesAt(
   }
 }
 
-/** The time by which prices take effect, to the millisecond: the database's clock, which all replicas share. */
+/** The current time for prices, in milliseconds, by the database's clock, which all replicas share. */
 export async function databaseTime(query: Queries): Promise<Date> {
   const { rows } = await sql<{ at: Date }>`select date_trunc('milliseconds', clock_timestamp()) as at`.execute(query)
   return rows[0].at

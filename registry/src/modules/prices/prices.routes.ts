@@ -65,7 +65,7 @@ const offerRoute = defineRoute({
   },
 })
 
-/** Prices of packages, and what they buy. */
+/** Prices and offers of packages. */
 export function priceRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
   const nameOf = ({ scope, name }: z.infer<typeof packageParams>) => `${scope}/${name}`

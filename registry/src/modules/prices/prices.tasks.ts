@@ -11,7 +11,7 @@ export function priceTasks(services: Pick<Services, 'database'>): ScheduledTask[
   return [{ name: 'market.prices-take-effect', everyMs: 30_000, run: () => takeEffect(services) }]
 }
 
-/** Sets the price that lists show and filter by. Orders read the one in effect from `prices`. */
+/** Updates the price that lists show and filter by. Orders read the current price from `prices`. */
 export async function showPrice(
   query: Queries,
   packageId: string,
@@ -24,7 +24,9 @@ export async function showPrice(
     .execute()
 }
 
-/** Announced prices and terms that are due: lists show them from now on, and the terms replace the old ones. */
+/**
+ * Applies announced prices and terms that are due: lists show the new prices, and the new terms replace the old ones.
+ */
 export async function takeEffect({ database }: Pick<Services, 'database'>): Promise<void> {
   for (const { id, name } of await changedPackages(database.query))
     await database.transaction(async (query) => {

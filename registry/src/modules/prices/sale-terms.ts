@@ -11,7 +11,7 @@ export type SaleTerms = Pick<
   'royalty_basis_points' | 'trial_calls' | 'calls_price_minor' | 'terms'
 >
 
-/** Announced terms: they cost someone more, so they take effect after the notice period. */
+/** Announced terms that cost buyers more take effect after the notice period. */
 export type NextTerms = {
   royalty_basis_points: number
   calls_price_minor: number
@@ -23,7 +23,7 @@ export type StoredTerms = SaleTerms & { next: NextTerms | null }
 
 const unsaid: StoredTerms = { royalty_basis_points: 0, trial_calls: 0, calls_price_minor: 0, terms: '', next: null }
 
-/** The terms in effect at `at`, and the announced ones. If none were ever set, nothing is charged. */
+/** The terms in effect at `at`, and announced ones. If none were ever set, nothing is charged. */
 export async function saleTerms(query: Queries, packageId: string, at: Date): Promise<StoredTerms> {
   const row = await query.selectFrom('sale_terms').selectAll().where('package_id', '=', packageId).executeTakeFirst()
   return termsAt(row, at)
@@ -46,7 +46,10 @@ export function termsAt(
 
 type RequestedTerms = Partial<SaleTerms>
 
-/** The change from the current to the requested terms: at once what costs no one more, the rest at `noticeAt`. */
+/**
+ * The change from the current to the requested terms: immediately for terms that cost no one more, the rest at
+ * `noticeAt`.
+ */
 export function changedTerms(held: StoredTerms, request: RequestedTerms, noticeAt: Date | null): StoredTerms {
   const wanted: SaleTerms = {
     royalty_basis_points: request.royalty_basis_points ?? (held.next ?? held).royalty_basis_points,
@@ -58,7 +61,7 @@ export function changedTerms(held: StoredTerms, request: RequestedTerms, noticeA
   const isRaise = royalty > held.royalty_basis_points || calls > held.calls_price_minor || trial < held.trial_calls
   if (noticeAt === null || !isRaise) return { ...wanted, next: null }
   const { next } = held
-  // Anything within the announced terms needs no new notice.
+  // Changes within the announced terms need no new notice.
   const isAnnounced =
     next !== null &&
     royalty <= next.royalty_basis_points &&
@@ -92,7 +95,7 @@ export async function writeTerms(query: Queries, packageId: string, { next, ...t
     .execute()
 }
 
-/** Throws `request_invalid`, naming what does not fit the package's kind or price. */
+/** Throws `request_invalid` for terms that do not apply to the package's kind or price. */
 export function vetSale(
   packageKind: 'scenario' | 'agent',
   { kind, amount_minor, royalty_basis_points = 0, trial_calls = 0, calls_price_minor = 0 }: SetPriceRequest,
@@ -114,8 +117,8 @@ export function vetSale(
 }
 
 /**
- * Whoever pays gets terms: those of the license, or the seller's own. Throws `request_invalid` for a price if the package
- * would have neither. `license` is the latest version's.
+ * A paid package must have terms: a license, or the seller's own. Throws `request_invalid` if it would have neither.
+ * `license`: of the latest version.
  */
 export function requireTerms(
   { kind, calls_price_minor = 0 }: SetPriceRequest,

@@ -22,18 +22,19 @@ import { changedTerms, requireTerms, saleTerms, vetSale, writeTerms } from './sa
 const dayMs = 86_400_000
 
 /**
- * Sets a package's price and terms of sale, for those who manage its account. What costs no one more applies at once.
- * An increase is announced and applies after the server's notice period, unless no one relies on the package yet. The
- * last announcement counts. Placed orders do not change.
+ * Sets a package's price and terms of sale, for managers of its account. Changes that cost no one more apply
+ * immediately. Increases are announced and apply after the server's notice period, unless no one uses the package yet.
+ * The last announcement counts. Existing orders do not change.
  *
- * Throws `package_not_found`, `unauthenticated`, `forbidden`, and `request_invalid` for what does not fit the package.
+ * Throws `package_not_found`, `unauthenticated`, `forbidden`, and `request_invalid` for values that do not apply to the
+ * package.
  */
 export async function setPrice(services: Services, change: Change, request: SetPriceRequest): Promise<PricePage> {
   const { database, config } = services
   const { actor, ip } = change
   const name = await database.transaction(async (query) => {
     const { name: full, owner_id, visibility } = await findReadablePackage(query, actor, change.name)
-    // Checked before locking, so that a stranger cannot block others.
+    // Checked before locking, so that unauthorized callers cannot block others.
     const hidden = visibility === 'private' ? full : undefined
     const seller = await authorize(query, actor, 'manage', owner_id, { scope: 'market:sell', hidden })
     await lockPackage(database, query, full)
@@ -73,7 +74,7 @@ async function latestLicense(query: Queries, packageId: string): Promise<string 
 
 type SetAt = { at: Date; noticeMs: number }
 
-/** Returns what was written, for the audit log; null if nothing was. */
+/** Returns the change for the audit log; null if nothing changed. */
 async function changePrice(
   query: Transaction<Schema>,
   packageId: string,
@@ -134,8 +135,8 @@ async function changeTerms(
 }
 
 /**
- * Whether others rely on what the package costs now: they ordered it, downloaded it, called it, trained on it, or publish
- * agents that were trained on it. Until then the seller can change its price freely, for example right after the first upload.
+ * Whether others use the package at its current price: by orders, downloads, calls, training, or published agents
+ * trained on it. Until then, the seller can change the price freely, for example right after the first upload.
  */
 async function isReliedOn(query: Queries, { id, name, owner_id: ownerId }: ReadablePackage): Promise<boolean> {
   const { rows } = await sql<{ relied: boolean }>`

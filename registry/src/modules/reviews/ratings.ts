@@ -5,12 +5,12 @@ import { counts, majorOf } from './reviews.store.ts'
 
 type Rating = { mean: number | null; score: number | null; votes: number; byStars: Votes }
 
-/** Taken by every change of a package's votes, until its rating is updated. */
+/** Lock of every change of a package's votes, held until its rating is updated. */
 export async function lockRating(query: Transaction<Schema>, packageId: string): Promise<void> {
   await query.selectFrom('packages').select('id').where('id', '=', packageId).forNoKeyUpdate().execute()
 }
 
-/** The rating computed from a package's votes, regardless of the stored one. */
+/** The rating computed from a package's votes, not the stored one. */
 export async function readRating(query: Queries, packageId: string): Promise<Rating> {
   const { mean } = await query.selectFrom('rating_prior').select('mean').executeTakeFirstOrThrow()
   const [found] = await votesOf(query, sql`packages.id = ${packageId}`)
@@ -18,7 +18,7 @@ export async function readRating(query: Queries, packageId: string): Promise<Rat
   return { mean: starMean(byStars), score: weightedRating(byStars, mean), votes: countOf(byStars), byStars }
 }
 
-/** Writes the package's rating, in the transaction of the change and with the rating locked before. */
+/** Stores the package's rating, in the transaction of the change, after locking the rating. */
 export async function writeRating(query: Transaction<Schema>, packageId: string): Promise<void> {
   const { mean, score, votes } = await readRating(query, packageId)
   await query
@@ -31,15 +31,15 @@ export async function writeRating(query: Transaction<Schema>, packageId: string)
 }
 
 /**
- * Updates the rating of a package whose votes changed without a new review: because a reviewer was disabled, say.
- * The last thing that its transaction does.
+ * Updates the rating of a package whose votes changed without a new review, for example because a reviewer was
+ * disabled. Call it last in the transaction.
  */
 export async function refreshRating(query: Transaction<Schema>, packageId: string): Promise<void> {
   await lockRating(query, packageId)
   await writeRating(query, packageId)
 }
 
-/** The same if votes can only have become fewer, as after a refund. Costs almost nothing if there are none. */
+/** The same, for changes that can only remove votes, such as refunds. Cheap if there are no votes. */
 export async function dropLostVotes(query: Transaction<Schema>, packageId: string): Promise<void> {
   const voted = await query
     .selectFrom('packages')
@@ -71,7 +71,7 @@ type PackageVotes = {
 }
 
 /**
- * The votes of packages that have ever been reviewed, with the stored ratings. One per person: the newest valid one,
+ * The votes of packages that have ever been reviewed, with the stored ratings. One vote per user: the newest valid one,
  * for any version. Hidden and withdrawn reviews do not count.
  */
 async function votesOf(query: Queries, which: RawBuilder<unknown>): Promise<PackageVotes[]> {
@@ -102,11 +102,11 @@ function tally(given: readonly number[]): Votes {
 /** Votes of one to five stars. */
 export type Votes = readonly [number, number, number, number, number]
 
-/** Every package starts with the mean at the weight of this many votes, so that a few votes do not decide. */
+/** Weight of the prior mean in votes, so that a few votes are not decisive. */
 const priorWeight = 8
 /** Mean of an installation without votes, and its weight in votes. */
 const start = { mean: 3.5, weight: 10 }
-/** A package weighs in the mean as much as this many votes at most. */
+/** Maximum weight of a package in the mean, in votes. */
 const mostOfOne = 50
 
 const countOf = (votes: Votes): number => votes.reduce((sum, count) => sum + count, 0)
@@ -122,13 +122,13 @@ export function weightedRating(votes: Votes, prior: number): number | null {
   return count === 0 ? null : toHundredths((priorWeight * prior + sumOf(votes)) / (priorWeight + count))
 }
 
-/** The plain mean of a package's stars, to two decimals: what pages show. Null without any vote. */
+/** The plain mean of a package's stars, to two decimals, for display. Null without votes. */
 function starMean(votes: Votes): number | null {
   const count = countOf(votes)
   return count === 0 ? null : toHundredths(sumOf(votes) / count)
 }
 
-/** The mean that ratings are weighted towards, of the votes of all packages; no package outweighs the others by its number. */
+/** The prior mean of ratings: the mean of all packages' votes, with the weight of each package limited. */
 export function ratingPrior(packages: Iterable<Votes>): number {
   let stars = start.mean * start.weight
   let weight = start.weight

@@ -24,7 +24,7 @@ const reviews = (query: Queries) =>
       'replier.username as replier',
     ])
 
-/** Those that can be seen: neither hidden nor withdrawn. */
+/** Visible reviews: neither hidden nor withdrawn. */
 const shown = (query: Queries) =>
   reviews(query).where('reviews.hidden_at', 'is', null).where('reviews.deleted_at', 'is', null)
 
@@ -51,7 +51,7 @@ export function findReview(query: Queries, id: string) {
   return shown(query).where('reviews.id', '=', id).executeTakeFirst()
 }
 
-/** A visible review of a package that the actor may see. Throws `review_not_found`, whatever the reason. */
+/** A visible review of a package that the actor may see. Throws the same `review_not_found` for every reason. */
 export async function findReadableReview(
   query: Queries,
   actor: Actor | null,
@@ -92,7 +92,7 @@ export function reviewOf(row: NonNullable<ReviewRow>): Review {
 
 type Reviewer = { author: RawBuilder<unknown>; packageId: RawBuilder<unknown>; major: RawBuilder<unknown> }
 
-/** The account and its organizations: it may use what any of them bought. */
+/** The account and its organizations, whose licenses it may use. */
 const circle = (account: RawBuilder<unknown>) => sql`(
   select ${account}::uuid union all select organisation_id from memberships where user_id = ${account})`
 
@@ -101,15 +101,15 @@ const freeAt = (packageId: RawBuilder<unknown>, at: RawBuilder<unknown>) => sql<
     order by effective_at desc, created_at desc, id limit 1
   ), 'free') = 'free'`
 
-/** A condition: has the account used the package, without being its seller? */
+/** A condition: the account has used the package and is not its seller. */
 const mayReview = (reviewer: Reviewer) => sql<SqlBool>`(
   not exists (select from packages where id = ${reviewer.packageId} and owner_id in ${circle(reviewer.author)})
   and ${counts(reviewer)})`
 
 /**
- * A condition: does the account's review count? It has a license for the major version, its own or an organization's; it paid
- * for runs; or it downloaded the package or trained on it while it was free. A refunded license does not count: sellers could
- * turn purchases and refunds into votes. Who joins the seller later keeps the vote: a review was only possible before.
+ * A condition: the account's review counts. It has a license for the major version, its own or an organization's; it
+ * paid for runs; or it downloaded the package or trained on it while it was free. Refunded licenses do not count,
+ * because sellers could turn purchases and refunds into votes. Users who join the seller later keep their vote.
  */
 export const counts = ({ author, packageId, major }: Reviewer) => sql<SqlBool>`(
   not exists (select from accounts where id = ${author} and disabled_at is not null)
@@ -125,10 +125,10 @@ export const counts = ({ author, packageId, major }: Reviewer) => sql<SqlBool>`(
       and ${freeAt(packageId, sql`run.created_at`)})
   ))`
 
-/** The major version of a column with a version: `1` of `1.4.2`. */
+/** SQL for the major version of a version column: `1` of `1.4.2`. */
 export const majorOf = (version: RawBuilder<unknown>) => sql`split_part(${version}, '.', 1)::bigint`
 
-/** May that account review that version? */
+/** Whether the account may review the version. */
 export async function canReview(
   query: Queries,
   { author, packageId, version }: { author: string; packageId: string; version: string },

@@ -23,7 +23,7 @@ export async function putReview(
 ): Promise<Review> {
   const { database } = services
   const known = requireActor(actor, 'market:buy')
-  // A download of a moment ago counts.
+  // A very recent download counts.
   await services.downloads.flush()
   return database.transaction(async (query) => {
     const found = await findReadablePackage(query, known, name)
@@ -65,7 +65,7 @@ async function upsert(
   return row?.id
 }
 
-/** Withdraws one's own review. Throws `review_not_found`, also for those of others. */
+/** Withdraws the actor's own review. Throws `review_not_found`, also for reviews by others. */
 export async function deleteReview(services: Services, { actor, ip }: Writing, id: string): Promise<void> {
   const { database } = services
   const known = requireActor(actor, 'market:buy')
@@ -81,7 +81,7 @@ export async function deleteReview(services: Services, { actor, ip }: Writing, i
       .executeTakeFirst()
     if (review === undefined) throw reviewNotFound(id)
     await lockRating(query, review.package_id)
-    // The reply is removed with the review that it answers.
+    // The reply is removed with the review.
     const withdrawn = { deleted_at: sql<Date>`now()`, text: '', reply: null, reply_by: null, replied_at: null }
     await query.updateTable('reviews').set(withdrawn).where('id', '=', id).execute()
     await writeRating(query, review.package_id)

@@ -18,12 +18,10 @@ export type EvaluationRequest = {
   ip: string | null
 }
 
-/** Evaluations that an account may ask for; each may take a worker minutes. */
+/** Limit of evaluations per account, because each may take minutes. */
 const evaluationRate = { limit: 60, windowSeconds: 60 }
 
-/**
- * Has a worker play a run's agent. Throws `run_not_found`, `forbidden`, `run_has_no_agent`, `rate_limited`.
- */
+/** Queues an evaluation of a run's agent. Throws `run_not_found`, `forbidden`, `run_has_no_agent`, `rate_limited`. */
 export async function evaluateRun(services: RunServices, request: EvaluationRequest): Promise<EvaluationJob> {
   const { database } = services
   const { runId, episodes, seed, traceparent, ip } = request
@@ -83,7 +81,7 @@ export async function findEvaluation(query: Queries, actor: Actor | null, id: st
 /** As the API returns it. */
 export function evaluationOf(row: Selectable<EvaluationTable>): EvaluationJob {
   const { id, state, episodes, evaluation, error } = row
-  // What a season draws stays secret while it runs; afterwards, anyone can compute it.
+  // Seeds of a season are secret while it runs; afterwards, anyone can compute them.
   const isSecret = row.season_id !== null
   return {
     id,

@@ -7,15 +7,15 @@ import type { RunServices } from './run-services.ts'
 import { changeRun, type End, endRun, type RunRow } from './run-state.ts'
 import { takeMeter, type Write, writeRun } from './worker-reports.ts'
 
-/** Longer than any error of ours; text added by third-party code is cut off. */
+/** Longer than our own errors; longer text of third-party code is truncated. */
 const errorDataCharacters = 8_000
 
 /**
  * Accepts a run's outcome from its worker: state, event, charge, the end of its job and, if requested, the agent's
- * published version, in one transaction. A worker that lost the response may retry: the outcome by which its attempt
- * ended the run gets the same answer again, without effect. Returns the run's state.
+ * published version, in one transaction. A worker that lost the response may retry: repeating the outcome returns the
+ * same response without effect. Returns the run's state.
  *
- * Throws `lease_lost`, and `request_invalid` for an outcome that the run cannot have.
+ * Throws `lease_lost`, and `request_invalid` for an impossible outcome.
  */
 export async function finishRun(
   services: RunServices,
@@ -27,7 +27,7 @@ export async function finishRun(
   try {
     return await end(services, attempt, before, { outcome, meteredMs })
   } catch (error) {
-    // The same outcome may have been on its way twice.
+    // The same outcome may have been sent twice concurrently.
     const lost = error instanceof AgentGymError && error.code === 'lease_lost'
     if (lost && isEndedBy(attempt, await findRun(services, attempt), outcome)) return outcome.state
     throw error

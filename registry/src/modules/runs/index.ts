@@ -1,4 +1,4 @@
-/** Training runs: from their start over their workers to their agents. */
+/** Training runs: start, workers, data and agents. */
 export { evaluationOf } from './evaluations.ts'
 export { openRunServices, type RunServices } from './run-services.ts'
 export { runsModule } from './runs.module.ts'

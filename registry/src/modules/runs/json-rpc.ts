@@ -10,14 +10,14 @@ export type RpcResponse = { jsonrpc: '2.0'; id: RpcId } & ({ result: unknown } |
 type Params = Record<string, unknown>
 
 export type RpcServer = {
-  /** What each method does with its params, given by name. Throws AgentGymErrors. */
+  /** Handlers of the methods, with params by name. They throw AgentGymErrors. */
   methods: Readonly<Record<string, (params: Params) => Promise<unknown>>>
-  /** What an outage or a bug is called towards the client, once it has been noted. */
+  /** Logs an outage or a bug and returns the client's error. */
   fault: (error: unknown) => ErrorReport
 }
 
 const mostRequests = 50
-/** No method accepts anything nearly as deep. */
+/** Far deeper than the params of any method. */
 const deepest = 32
 
 const parseError = { code: -32700, message: 'Parse error' }
@@ -27,8 +27,8 @@ const invalidParams = { code: -32602, message: 'Invalid params' }
 const internalError = { code: -32603, message: 'Internal error' }
 
 /**
- * Answers a request or a batch, from the bytes of a body. A batch is processed and answered in its order; undefined if
- * all were notifications, which have no answer.
+ * Handles a request or a batch from the bytes of a body. A batch is processed and answered in order. Undefined if it
+ * contains only notifications, which have no response.
  */
 export async function answerRpc(
   bytes: ArrayBuffer,
@@ -55,7 +55,7 @@ export async function answerRpc(
   return responses.length === 0 ? undefined : responses
 }
 
-/** Refuses a body of another kind. */
+/** Refuses other content types. */
 export function notJson(type: string): RpcResponse {
   return refusal(
     null,
@@ -106,7 +106,7 @@ async function outcome(
     }
     return { jsonrpc: '2.0', error: { ...methodNotFound, data }, id }
   }
-  // An empty list names as little as an empty object.
+  // An empty list is as good as an empty object.
   if (Array.isArray(params) && params.length > 0)
     return refusal(id, invalidParams, 'Pass params by name, as an object.')
   try {
@@ -157,7 +157,7 @@ function parse(text: string): unknown {
   )
 }
 
-/** What is wrong with how deeply the text is nested; looked for before anything walks it by calling itself. */
+/** The error for too deeply nested text, checked before any recursive processing. */
 function depthFault(text: string): string | undefined {
   let depth = 0
   for (const [token] of text.matchAll(/"(?:[^"\\]|\\.)*"?|[[{]|[\]}]/g)) {

@@ -12,7 +12,7 @@ type Paying = { database: Pick<Database, 'lock'>; config: Pick<ServerConfig, 'tr
 type RunRow = Selectable<TrainingRunTable>
 type Payer = Pick<RunRow, 'id' | 'owner_id' | 'token_id' | 'budget_minor'>
 
-/** What is reserved for a run: part of its account's free quota, and a hold on its account's balance. */
+/** Reservation for a run: part of its account's free quota, and a hold on its account's balance. */
 export type Cover = Pick<RunRow, 'free_minor' | 'held_minor' | 'hold_transfer_id' | 'cover_currency'>
 
 const uncovered: Cover = { free_minor: 0, held_minor: 0, hold_transfer_id: null, cover_currency: null }
@@ -22,7 +22,7 @@ export function isCovered({ free_minor, held_minor }: Pick<RunRow, 'free_minor' 
   return free_minor + held_minor > 0
 }
 
-/** The highest price of an hour of the workers that are connected; 0 if all of them are free, or none is connected. */
+/** The highest hourly price of the connected workers; 0 if all are free or none is connected. */
 export async function trainingPrice(query: Queries): Promise<number> {
   const { rows } = await sql<{ price: number | null }>`
     select max((description ->> 'price_minor_per_hour')::bigint) as price from workers
@@ -31,12 +31,12 @@ export async function trainingPrice(query: Queries): Promise<number> {
 }
 
 /**
- * Reserves the rest of a run's budget before a worker with a price trains it: from what is left of the account's free
- * quota of this month, the rest as a hold on its balance. Writes it to the run's row, which must be locked or new.
- * Nothing is reserved for runs of the operator's own account, which would pay itself, nor where training is never charged.
+ * Reserves the rest of a run's budget before a worker with a price trains it: first from the account's free quota of
+ * this month, the rest as a hold on its balance. Writes it to the run's row, which must be locked or new. Reserves
+ * nothing for the operator's own account, which would pay itself, or if training is never charged.
  *
- * Throws `payment_required` for a run without a budget, `insufficient_funds`, `spend_cap_exceeded`; then nothing has
- * changed.
+ * Throws `payment_required` for a run without a budget, `insufficient_funds`, `spend_cap_exceeded`; in which case
+ * nothing has changed.
  */
 export async function coverRun(
   { database, config }: Paying,
@@ -49,7 +49,7 @@ export async function coverRun(
   if (run.budget_minor === null) throw noBudget(run, { pricePerHour, currency })
   const cost = run.budget_minor - (await chargedMinor(query, run.id))
   if (cost <= 0) return
-  // One reservation of an account at a time, so that two runs cannot use the same part of its quota.
+  // One reservation per account at a time, so that two runs cannot use the same part of its quota.
   await database.lock(query, `training-quota:${run.owner_id}`)
   const quota = await trainingQuota(query, config, run.owner_id)
   const free = quota === null ? 0 : Math.min(cost, Math.max(0, quota.limitMinor - quota.usedMinor))
@@ -88,9 +88,9 @@ async function holdForTraining(
 }
 
 /**
- * Charges a run that ends, for `costMinor` beyond its earlier charges: first what was reserved of the free quota, then
- * what is held, which is paid to the operator; the rest of the hold is released. Writes the charge, one per end of the
- * run. Returns the run's columns as they are afterwards.
+ * Charges an ending run `costMinor` less its earlier charges: first from the reserved free quota, then from the hold,
+ * which is paid to the operator. Releases the rest of the hold. Writes one charge per end of the run. Returns the run's
+ * updated columns.
  */
 export async function chargeRun(
   query: Transaction<Schema>,
@@ -134,12 +134,12 @@ async function payFromHold(
       ...{ id: transferId('training', reference, String(resumptions)), kind: 'posted', code: 'training', reference },
       ...{ debitAccountId: balance, creditAccountId: income, amountMinor: BigInt(paid), currency },
     })
-  // One chain: the money is never free in between.
+  // One chain, so that the money is never free in between.
   await mustTransfer(query, transfers)
   if (paid > 0 && operator !== null) await repayDebt(query, { accountId: operator, currency, reference })
 }
 
-/** The account that training is paid to: the operator's that is the oldest. Null if there is none. */
+/** The account that receives payments for training: the oldest operator's. Null if there is none. */
 async function operatorAccount(query: Queries): Promise<string | null> {
   const row = await query
     .selectFrom('accounts')

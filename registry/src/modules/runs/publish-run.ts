@@ -39,10 +39,10 @@ const mostTries = 3
 /**
  * Publishes the agent of a completed run as if the caller had uploaded it: the run's tarball under that name and
  * version; default: the next free version. Repeating the request for the published version, or for that name without a
- * version, returns the same answer; a version that the checks rejected is published anew.
+ * version, returns the same response. If the checks rejected the version, it is published again.
  *
- * Throws `run_not_found`, `forbidden`, `rate_limited`, `run_has_no_agent`, and what `parsePublication`,
- * `reservePublication`, `vetPackage` and `createVersion` throw.
+ * Throws `run_not_found`, `forbidden`, `rate_limited`, `run_has_no_agent`, and the errors of `parsePublication`,
+ * `reservePublication`, `vetPackage` and `createVersion`.
  */
 export async function publishRun(services: RunServices, request: RunPublication): Promise<PublishedVersion> {
   const { database } = services
@@ -84,7 +84,7 @@ async function publishOnce(services: RunServices, publishing: Publishing): Promi
   const earlier = await publishedAs(database.query, request.runId, publication)
   if (earlier !== undefined) return earlier
   const version = publication.version ?? (await freeVersion(database.query, name, request.runId))
-  // What is heavy comes before the transaction that may publish it.
+  // Expensive work comes before the transaction that may publish it.
   const renamed = await renameTarball(tarball, { name, version }, services.config.limits)
   const vetted = await vetPackage(services, renamed, { name, version })
   await requireRoomFor(services, { accountId: publishing.actor.accountId, ownerId: publishing.ownerId }, vetted)
@@ -93,7 +93,7 @@ async function publishOnce(services: RunServices, publishing: Publishing): Promi
   const published = await database.transaction(async (query) => {
     const run = await lockRun(query, request.runId)
     if (run === undefined) throw new Error(`run ${request.runId} is gone`)
-    // The same form may have been sent twice.
+    // The same form may have been submitted twice.
     const meanwhile = await publishedAs(query, run.id, publication)
     if (meanwhile !== undefined) return meanwhile
     return writeVersion(query, { ...services, queue }, { ...publishing, run, version, vetted, objectKey })
@@ -142,15 +142,15 @@ async function publishedAs(
 type Published = Extract<End, { state: 'completed' }>['published']
 
 /**
- * An agent that may be published, or the reason why not; null if publishing was not requested. `objectKey`: the run's own
- * tarball; `publishedKey`: that tarball as the registry has written it again.
+ * An agent to publish, or the reason for a refusal; null if publishing was not requested. `objectKey`: the run's own
+ * tarball. `publishedKey`: the tarball as rewritten by the registry.
  */
 export type VettedAgent = {
   objectKey: string
   vetted: (VettedPackage & { publishedKey: string }) | { error: ErrorReport }
 } | null
 
-/** Looks at a run's agent before the transaction that may publish it. */
+/** Checks a run's agent before the transaction that may publish it. */
 export async function vetRunAgent(services: RunServices, run: RunRow): Promise<VettedAgent> {
   const { publish_name: name, publish_version: version, agent_object_key: objectKey } = run
   if (name === null || version === null || objectKey === null) return null
@@ -178,7 +178,7 @@ export async function publishRunAgent(
   const { vetted } = agent
   if ('error' in vetted) return vetted
   const { name, version } = vetted.manifest
-  // What fails within leaves nothing, and the transaction able to go on.
+  // A failure inside is rolled back, and the transaction can continue.
   await sql`savepoint publishing`.execute(query)
   try {
     const actor = await publisherOf(query, run)

@@ -10,13 +10,13 @@ export const runParams = z.object({ id: z.uuid().openapi({ example: '0b8e5f0c-4a
 /** Of every route of one run. */
 export const runCodes = ['unauthenticated', 'forbidden', 'run_not_found'] as const satisfies ErrorCode[]
 
-/** For every route that publishes an agent, or reserves its version. */
+/** Errors of routes that publish an agent or reserve its version. */
 export const publicationCodes = [
   ...(['name_invalid', 'name_taken', 'version_invalid', 'version_exists'] as const),
   ...(['package_kind_changed', 'package_visibility_fixed'] as const),
 ] as const satisfies ErrorCode[]
 
-/** The caller, its address and its trace. */
+/** The caller, its IP address and its trace. */
 export function requestOf(c: RequestReader): { actor: Actor | null; ip: string; traceparent: string | null } {
   return { actor: c.get('actor'), ip: c.get('ip'), traceparent: currentTraceparent(c) }
 }

@@ -47,12 +47,12 @@ const rpcRoute = createRoute({
   },
 })
 
-/** The same functions as the routes of runs, by JSON-RPC 2.0. */
+/** The same functions as the REST routes of runs, over JSON-RPC 2.0. */
 export function rpcRoutes(services: RunServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   // For documentation only: an invalid request gets a JSON-RPC error, not `request_invalid`.
   routes.openAPIRegistry.registerPath(rpcRoute)
-  // JSON-RPC has its own form of refusals, so its methods check access.
+  // JSON-RPC has its own error format, so its methods check access.
   routes.post('/rpc', declare({ access: 'anyone' }), async (c) => {
     const type = c.req.header('content-type') ?? ''
     if (!/^application\/json *(;|$)/i.test(type)) return c.json(notJson(type), 415)
@@ -69,7 +69,9 @@ export function rpcRoutes(services: RunServices): OpenAPIHono<Env> {
   return routes
 }
 
-/** Where nothing was done because of an outage: HTTP says so, too, for clients and proxies that try again by its status. */
+/**
+ * If nothing was done because of an outage, the HTTP status is also 503, for clients and proxies that retry by status.
+ */
 function commonOutage(answers: RpcResponse[]): ErrorReport | undefined {
   const reports = answers.map((each) => ('error' in each ? each.error.data : undefined))
   return reports.every((report) => report?.data?.dependency !== undefined) ? reports[0] : undefined

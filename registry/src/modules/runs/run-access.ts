@@ -9,7 +9,7 @@ import { requestedAccount } from '../accounts/index.ts'
 import { findablePackageName } from '../packages/index.ts'
 import { findRunFor, listRuns, type RunView, runOf } from './runs.store.ts'
 
-/** A run, for those who belong to its account, whatever their role. Throws `run_not_found`, the same whatever the reason. */
+/** A run, for members of its account in any role. Throws the same `run_not_found` for every reason. */
 export async function requireRun(
   query: Queries,
   actor: Actor | null,
@@ -23,8 +23,9 @@ export async function requireRun(
 }
 
 /**
- * The same for callers who may change it: members. Pass the transaction of the change: a removed membership takes
- * effect at once, and a valid one cannot be removed before the change is done. Does not lock the run.
+ * The same for callers who may change it: role member or higher. Pass the transaction of the change: a removed
+ * membership then takes effect immediately, and a valid one cannot be removed before the change commits. Does not lock
+ * the run.
  */
 export async function requireOwnRun(
   query: Queries,

@@ -23,7 +23,7 @@ import type { RunServices } from './run-services.ts'
 import { streamRun } from './run-stream.ts'
 
 const base = '/v1/runs/{id}'
-/** Not a literal: the library would take it for JSON because of its suffix. */
+/** Not a literal type, because the library would treat it as JSON by its suffix. */
 const ndjson: string = 'application/x-ndjson'
 
 const eventsRoute = defineRoute({

@@ -14,7 +14,7 @@ import type { Queries } from '../../core/database/database.ts'
 import type { Services } from '../../core/services.ts'
 import type { RunView } from './runs.store.ts'
 
-/** Points of the curve in order, and the iteration to ask on after; null at the end. */
+/** Points of the curve in order, and the iteration after which the next page starts; null at the end. */
 export async function metricsPage(
   query: Queries,
   runId: string,
@@ -36,7 +36,7 @@ export async function metricsPage(
   }
 }
 
-/** Those that are kept, latest first. */
+/** Stored checkpoints, latest first. */
 export async function listCheckpoints(
   query: Queries,
   runId: string,
@@ -68,7 +68,7 @@ export async function openCheckpoint(
     .where('run_id', '=', runId)
     .where('iteration', '=', iteration)
     .executeTakeFirst()
-  // The sweeper may have come since.
+  // The sweeper may have deleted it since.
   const object = row && (await objects.stream(row.object_key))
   if (object === undefined)
     throw new AgentGymError({
@@ -80,7 +80,7 @@ export async function openCheckpoint(
   return object
 }
 
-/** Under which object the agent's package is kept. Throws `run_has_no_agent`. */
+/** The object key of the agent's package. Throws `run_has_no_agent`. */
 export function agentKeyOf(run: RunView): string {
   if (run.state !== 'completed' || run.agent_object_key === null)
     throw new AgentGymError({
@@ -105,13 +105,13 @@ export async function openAgent(
 
 /** A sampled episode: line `line` of the object of newline JSON. */
 type Sampled = { iteration: number; environment: number; object_key: string; line: number }
-/** Where an export continues: after that episode. */
+/** Position of an export: the episode after which it continues. */
 type Place = Pick<Sampled, 'iteration' | 'environment'>
 
 type Stores = Pick<Services, 'database' | 'objects'>
 
 const pageRows = 100
-/** Size limit for the trajectories in one response, across the whole batch; each page has at least one. */
+/** Size limit of the trajectories in one response, across a whole batch. Each page has at least one. */
 export const answerBytes = 8 * 2 ** 20
 const start: Place = { iteration: 0, environment: -1 }
 
@@ -164,7 +164,7 @@ async function* sampledAfter(
         lines = await readLines(objects, key)
         linesOf = key
       }
-      // Retention may have taken it since the row was read.
+      // Retention may have deleted it since the row was read.
       if (line < lines.length) yield { iteration, environment, text: lines[line] }
     }
     if (rows.length < pageRows) return

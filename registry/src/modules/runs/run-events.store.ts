@@ -2,9 +2,9 @@ import type { RunEvent, RunEventData, RunEventType } from '@agentgym/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
 
-/** Progress has a table of its own: see `insertPoints`. */
+/** Progress is in a separate table: see `insertPoints`. */
 type EventType = Exclude<RunEventType, 'progress'>
-/** What happened to a run, before it has its place among the run's events. */
+/** A new event of a run, without a sequence number. */
 export type NewRunEvent = { [Type in EventType]: { type: Type; data: RunEventData[Type] } }[EventType]
 
 /**
@@ -14,19 +14,19 @@ export type NewRunEvent = { [Type in EventType]: { type: Type; data: RunEventDat
 export type NumberedEvent = NewRunEvent & { seq: number }
 export type NumberedPoint = { seq: number; data: RunEventData['progress'] }
 
-/** Gives events the places after `lastSeq`, in order. */
+/** Numbers events after `lastSeq`, in order. */
 export function numbered(lastSeq: number, events: NewRunEvent[]): NumberedEvent[] {
   return events.map((event, index) => ({ ...event, seq: lastSeq + 1 + index }))
 }
 
-/** Writes events that have their places. */
+/** Inserts numbered events. */
 export async function insertEvents(query: Queries, runId: string, events: NumberedEvent[]): Promise<void> {
   if (events.length === 0) return
   const rows = events.map(({ seq, type, data }) => ({ run_id: runId, seq, type, data: JSON.stringify(data) }))
   await query.insertInto('run_events').values(rows).execute()
 }
 
-/** Writes points of the curve that have their places, in one statement however many there are. */
+/** Inserts numbered points of the curve in a single statement. */
 export async function insertPoints(query: Queries, runId: string, points: NumberedPoint[]): Promise<void> {
   if (points.length === 0) return
   const rows = JSON.stringify(points.map(({ seq, data }) => ({ seq, iteration: data.iteration, data })))

@@ -4,20 +4,20 @@ import type { Services } from '../../core/services.ts'
 import { readEvents } from './run-events.store.ts'
 import { isOver } from './run-state.ts'
 
-/** Events of a run as they go over the wire, from after one place to another. Shared by all who read them. */
+/** Serialized events of a run between two sequence numbers. Shared by all watchers. */
 type FeedPage = { lastSeq: number; bytes: Uint8Array }
 
-/** How often to poll the database for other processes' changes to runs that are watched here. */
+/** Polling interval for changes by other processes to runs watched here. */
 const POLL_MS = 500
-/** Events that are read at once. */
+/** Number of events per read. */
 const PAGE_EVENTS = 250
-/** Of pages kept for who comes by the same place, over all runs. */
+/** Size limit of the cached pages of all runs. */
 const KEPT_BYTES = 32 * 2 ** 20
 
 /**
- * State that the watchers in this process share per database: one query every half second about all watched runs, and
- * each event read and serialized once for all watchers. A watcher itself stores only its position, so a slow reader
- * costs nothing, and reads what it has missed from the database.
+ * Shared state of the watchers in this process: one query every half second for all watched runs, and each event is
+ * read and serialized once. A watcher only stores its position, so a slow reader costs nothing and reads missed events
+ * from the database.
  */
 export class RunFeeds {
   readonly #services: Pick<Services, 'database' | 'log'>
@@ -46,7 +46,7 @@ export class RunFeeds {
     return feed
   }
 
-  /** This process has committed a change of the run. Other processes find out when they next poll. */
+  /** Call it after this process commits a change of the run. Other processes notice at their next poll. */
   changed(runId: string): void {
     void this.#feeds.get(runId)?.refresh()
   }
@@ -77,7 +77,7 @@ export class RunFeeds {
     for (const feed of this.#feeds.values()) feed.wake()
   }
 
-  /** The next events after `seq`, at least one. Call it only if there are some. */
+  /** The next events after `seq`, at least one. Call it only if there are any. */
   async pageAfter(runId: string, seq: number): Promise<FeedPage> {
     const key = `${runId}/${seq}`
     const kept = this.#pages.get(key)
@@ -131,7 +131,7 @@ export class RunFeeds {
   }
 }
 
-/** One run, as far as this process knows. */
+/** State of a run in this process. */
 export class RunFeed {
   readonly runId: string
   readonly #ask: () => Promise<void>
@@ -152,12 +152,12 @@ export class RunFeed {
     return this.#lastSeq
   }
 
-  /** That event is the last one, unless a user tops the run up. */
+  /** Whether that event is the last one, unless the run is resumed. */
   get over(): boolean {
     return this.#over
   }
 
-  /** Applies what was read of the run; ignores what is older than the known state. */
+  /** Applies newly read state; ignores state that is older than the known one. */
   advance(lastSeq: number, over: boolean): void {
     if (lastSeq < this.#lastSeq || (lastSeq === this.#lastSeq && over === this.#over)) return
     this.#lastSeq = lastSeq
@@ -180,7 +180,7 @@ export class RunFeed {
     this.#asking = undefined
   }
 
-  /** Calls `listener` once, at the next change; the returned function cancels that. */
+  /** Calls `listener` once, at the next change. The returned function cancels this. */
   atNextChange(listener: () => void): () => void {
     this.#waiting.add(listener)
     return () => this.#waiting.delete(listener)

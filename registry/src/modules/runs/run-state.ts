@@ -13,7 +13,7 @@ import { insertEvents, type NewRunEvent, numbered } from './run-events.store.ts'
 export type RunRow = Selectable<TrainingRunTable>
 export type RunPatch = Omit<UpdateObject<Schema, 'training_runs'>, 'state'> & { state?: RunState }
 
-/** What the end of a run needs: the queue, for its job, and the currency, for its charge. */
+/** Dependencies for ending a run: the queue for its job, and the currency for its charge. */
 export type RunContext = { queue: JobQueue; currency: string }
 
 export function runContext({ queue, config }: Pick<Services, 'queue' | 'config'>): RunContext {
@@ -30,7 +30,7 @@ const successors: Record<RunState, readonly RunState[]> = {
   cancelled: [],
 }
 
-/** Attempts without a new checkpoint or iteration after which a run is given up. */
+/** Number of attempts without a new checkpoint or iteration after which a run fails. */
 export const maxIdleAttempts = 5
 
 export function mayBecome(from: RunState, to: RunState): boolean {
@@ -46,7 +46,7 @@ export async function lockRun(query: Transaction<Schema>, runId: string): Promis
   return query.selectFrom('training_runs').selectAll().where('id', '=', runId).forUpdate().executeTakeFirst()
 }
 
-/** Changes a locked run and appends events; returns the updated row. This is the only place that changes the state. */
+/** Changes a locked run and appends events; returns the updated row. Nothing else changes the state. */
 export async function changeRun(
   query: Transaction<Schema>,
   run: RunRow,
@@ -79,13 +79,13 @@ export type End =
   | { state: 'cancelled' }
   | {
       state: 'budget_exceeded'
-      /** Why the run waits for a budget that it can pay, if it has not used up its budget. */
+      /** Why the run is paused without having used up its budget: the budget could not be paid. */
       error?: ErrorReport
     }
 
 /**
- * The only way to end a run: state, last event, charge, the payment held for its scenario, and the end of its job, in
- * the caller's transaction, which locks job and run.
+ * The only way to end a run: sets the state, appends the last event, charges it, settles the payment held for its
+ * scenario, and ends its job, in the caller's transaction, which has locked job and run.
  */
 export async function endRun(
   query: Transaction<Schema>,
@@ -118,7 +118,7 @@ function remains(end: End): RunPatch {
   }
 }
 
-/** The last of them ends a stream of the run's events. */
+/** The last of them ends streams of the run's events. */
 function eventsOf(run: RunRow, end: End): NewRunEvent[] {
   if (end.state === 'failed') return [{ type: 'failed', data: { error: end.error } }]
   if (end.state === 'cancelled') return [{ type: 'cancelled', data: {} }]
@@ -135,8 +135,8 @@ function eventsOf(run: RunRow, end: End): NewRunEvent[] {
 }
 
 /**
- * Handles a run whose worker is gone or has released it: it waits again, unless it was about to end or makes no
- * progress. Its job waits already.
+ * Handles a run whose worker is gone or released it: it is queued again, unless it was about to end or makes no
+ * progress. Its job is already queued.
  */
 export async function requeueRun(
   query: Transaction<Schema>,
@@ -160,8 +160,8 @@ const workerFailed: ErrorReport = {
 }
 
 /**
- * Requests that a run ends: a waiting run ends at once, a running one when its worker has saved a checkpoint. Repeating
- * the request changes nothing. Throws `run_not_found`, and `run_state_conflict` if the run has ended.
+ * Cancels a run: a queued run ends immediately, a running one after its worker has saved a checkpoint. Repeating the
+ * request changes nothing. Throws `run_not_found`, and `run_state_conflict` if the run has ended.
  */
 export async function requestCancel(query: Transaction<Schema>, context: RunContext, runId: string): Promise<RunRow> {
   const run = await lockJobAndRun(query, context.queue, runId)
@@ -174,8 +174,8 @@ export async function requestCancel(query: Transaction<Schema>, context: RunCont
 }
 
 /**
- * Gives a run that used up its budget a higher one, and a job. Throws `run_not_found`, `run_state_conflict` if it did
- * not use up its budget, `request_invalid` if the new budget is used up as well.
+ * Resumes a run that used up its budget, with a higher budget and a new job. Throws `run_not_found`,
+ * `run_state_conflict` if it did not use up its budget, `request_invalid` if the new budget is used up as well.
  */
 export async function resumeRun(
   query: Transaction<Schema>,
@@ -198,7 +198,7 @@ export async function resumeRun(
     resumptions: run.resumptions + 1,
     idle_attempts: 0,
     budget_minor: budgetMinor,
-    // Whose caps the budget is reserved within.
+    // The token whose caps apply to the budget.
     token_id: tokenId,
     budget_warned_at: null,
     ended_at: null,
@@ -238,14 +238,13 @@ export type Metered = {
 }
 
 const millisecondsPerHour = 3_600_000
-/** How far a worker's clock may be ahead of ours within one attempt. */
+/** Tolerance for a worker's clock ahead of ours within one attempt. */
 const clockSlackMs = 1_000
 const warnedShare = 0.75
 
 /**
- * The run's meter after a worker has reported its training time in this attempt. The reported time counts up to the
- * time since the lease began, and never drops below an earlier report. `price_milliseconds` is Σ price per hour ×
- * milliseconds.
+ * The run's meter after a worker's report of its training time in this attempt. The reported time is capped at the time
+ * since the lease began, and never decreases. `price_milliseconds` is Σ price per hour × milliseconds.
  */
 export function meter(
   run: Metered,
@@ -260,7 +259,7 @@ export function meter(
   }
 }
 
-/** What the run costs so far, in minor units: never more than its budget. */
+/** The cost of the run so far in minor units, at most its budget. */
 export function spentMinor({ price_milliseconds, budget_minor }: Pick<Metered, 'price_milliseconds' | 'budget_minor'>) {
   return Math.min(trainingCostMinor(price_milliseconds), budget_minor ?? Number.POSITIVE_INFINITY)
 }

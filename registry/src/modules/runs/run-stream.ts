@@ -6,11 +6,11 @@ import type { RunServices } from './run-services.ts'
 import { isOver } from './run-state.ts'
 import type { RunView } from './runs.store.ts'
 
-/** Proxies close silent connections. */
+/** Heartbeat interval, because proxies close idle connections. */
 const HEARTBEAT_MS = 15_000
-/** How long a stream may outlast its reader's permission. */
+/** Interval of permission checks: a stream may outlast its reader's permission by this much. */
 const RECHECK_MS = 60_000
-/** A session that has ended is noticed when its browser connects again. */
+/** Maximum duration of a stream: ended sessions are noticed at the reconnect. */
 const LONGEST_MS = 60 * 60_000
 
 const begin = Buffer.from('retry: 1000\n\n')
@@ -23,10 +23,10 @@ export type Watching = { actor: Actor; run: RunView; after: number; times?: Stre
 
 /**
  * The events of a run after sequence number `after`, as server-sent events, until the run ends; null if it has ended
- * and there are none. Throws `request_invalid` for a number that the run has not reached.
+ * and there are none. Throws `request_invalid` for a sequence number that the run has not reached.
  *
  * The stream ends after the run's last event; when the server stops; at most a minute after the permission to see the
- * run, or the token, is revoked; and after an hour. A client that is cut off reconnects from its last event and misses
+ * run, or the token, is revoked; and after an hour. A disconnected client reconnects from its last event and misses
  * none.
  */
 export function streamRun(
@@ -44,12 +44,12 @@ export function streamRun(
   const watcher = new Watcher(services, { actor, run, after, times })
   return new ReadableStream<Uint8Array>(
     { pull: (controller) => watcher.next(controller), cancel: () => watcher.leave() },
-    // Events are built on demand: what a slow reader has not read stays in the database.
+    // Events are produced on demand: those that a slow reader has not read stay in the database.
     { highWaterMark: 0 },
   )
 }
 
-/** One connection. It stores its position among the events, but no events. */
+/** A connection. Stores its position, but no events. */
 class Watcher {
   readonly #services: RunServices
   readonly #actor: Actor
@@ -58,7 +58,7 @@ class Watcher {
   readonly #beganAt = performance.now()
   #checkedAt = this.#beganAt
   #place: number
-  /** Starts with the first read: a response whose body is never read, such as to HEAD, watches nothing. */
+  /** Starts with the first read, so that responses whose body is never read, such as to HEAD, watch nothing. */
   #feed: RunFeed | undefined
   #left = false
   #interrupt: () => void = () => {}
@@ -71,7 +71,7 @@ class Watcher {
     this.#place = after
   }
 
-  /** Hands out the next piece, whenever that comes, or ends the stream. */
+  /** Enqueues the next chunk when it is available, or ends the stream. */
   async next(controller: ReadableStreamDefaultController<Uint8Array>): Promise<void> {
     try {
       const piece = await this.#nextPiece()
@@ -105,11 +105,11 @@ class Watcher {
       if (feeds.closed || !(await this.#mayStay())) return undefined
       if (this.#place < feed.lastSeq) {
         const page = await feeds.pageAfter(feed.runId, this.#place)
-        // Retention has taken the last of them: there is no more than that.
+        // Retention has deleted the last of them, so there are no more.
         this.#place = page.bytes.length === 0 ? feed.lastSeq : page.lastSeq
         if (page.bytes.length > 0) return page.bytes
       } else if (this.#place > feed.lastSeq) {
-        // The page had more than was known: check whether the run has ended.
+        // The page contained newer events: check whether the run has ended.
         await feed.refresh()
         if (this.#place > feed.lastSeq) await this.#change(feed)
       } else if (feed.over) return undefined
@@ -118,7 +118,7 @@ class Watcher {
     return undefined
   }
 
-  /** False if nothing changed before the next heartbeat was due. */
+  /** False if nothing changed before the next heartbeat. */
   async #change(feed: RunFeed): Promise<boolean> {
     const { promise, resolve } = Promise.withResolvers<boolean>()
     const forget = feed.atNextChange(() => resolve(true))

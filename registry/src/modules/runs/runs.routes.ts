@@ -184,7 +184,7 @@ const statusRoute = defineRoute({
   },
 })
 
-/** Runs of training for those who start them. What a run leaves is in `run-data.routes.ts`. */
+/** Training runs for their users. The data of runs is in `run-data.routes.ts`. */
 export function runRoutes(services: RunServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   const { database, config } = services

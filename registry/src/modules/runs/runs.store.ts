@@ -10,7 +10,7 @@ import { spentMinor } from './run-state.ts'
 /** Where a page of runs ended. */
 type RunsEnd = { key: number; id: string }
 type RunFilter = {
-  /** Accounts that they belong to. */
+  /** Owning accounts. */
   owners: readonly string[]
   state?: RunState
   /** Name of the scenario. */
@@ -50,7 +50,7 @@ function selectRuns(query: Queries) {
     .select(sql<number | null>`case when run.state = 'queued' then ${runsAhead('run')} end`.as('ahead'))
 }
 
-/** About how many runs come before a queued one. `run`: name of the table in the statement. */
+/** Approximate number of runs before a queued one. `run`: table alias in the statement. */
 export function runsAhead(run: 'run' | 'training_runs'): RawBuilder<number> {
   const [id, account, moment] = ['id', 'created_by', 'created_at'].map((column) => sql.ref(`${run}.${column}`))
   return jobsAhead('train', { id, account, moment })
@@ -74,7 +74,7 @@ export async function findRunFor(
   return row && { ...row, role: row.owner_id === actor.accountId ? 'owner' : row.role }
 }
 
-/** Newest first. Each account's are read by its index, however many there are. */
+/** Newest first. Uses an index per account, so the number of runs does not matter. */
 export async function listRuns(
   query: Queries,
   { owners, state, scenario, after, limit }: RunFilter,
@@ -153,7 +153,7 @@ function progressOf(latest: Record<string, unknown> | null): Run['progress'] {
   return { iteration, steps, steps_total, steps_per_second, episodes_total, return_mean, seconds }
 }
 
-/** What was uploaded counts once the run has completed with it. */
+/** The uploaded agent, once the run has completed with it. */
 function agentOf(row: RunView, publicUrl: string): Run['agent'] {
   if (row.state !== 'completed' || row.agent_integrity === null || row.agent_size === null) return null
   const { published_name: name, published_version: version } = row

@@ -17,7 +17,7 @@ export function runTasks(services: RunServices): ScheduledTask[] {
   ]
 }
 
-/** Runs whose worker is gone are queued again, or end: see `requeueRun`. */
+/** Requeues or ends runs whose worker is gone: see `requeueRun`. */
 export async function settleLostLeases(
   services: Pick<RunServices, 'database' | 'queue' | 'config' | 'log' | 'runFeeds'>,
 ): Promise<void> {
@@ -43,7 +43,7 @@ export async function settleLostLeases(
   }
 }
 
-/** A run that waits has a job. Where the queue was lost (restored from a copy, say), it gets one again. */
+/** Recreates missing jobs of queued runs, for example after the queue was restored from a backup. */
 export async function enqueueLostRuns(
   services: Pick<RunServices, 'database' | 'queue' | 'config' | 'log' | 'runFeeds'>,
 ): Promise<void> {
@@ -59,7 +59,7 @@ export async function enqueueLostRuns(
 
 /**
  * Deletes the data of runs that ended longer ago than the configured retention. Until then, an ended run keeps its last
- * checkpoint. The sweeper deletes the objects that no row names any more.
+ * checkpoint. The sweeper deletes the orphaned objects.
  */
 export async function expireRunData({ database, config }: Pick<Services, 'database' | 'config'>): Promise<void> {
   const { query } = database

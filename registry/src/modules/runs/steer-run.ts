@@ -15,11 +15,11 @@ import { type RunView, runOf } from './runs.store.ts'
 
 type Change = { actor: Actor | null; runId: string; ip: string | null }
 
-/** Requests that a run ends. Throws `run_not_found`, `forbidden`, and `run_state_conflict` if it has ended. */
+/** Cancels a run. Throws `run_not_found`, `forbidden`, and `run_state_conflict` if it has ended. */
 export async function cancelRun(services: RunServices, { actor, runId, ip }: Change): Promise<Run> {
   const { database, config } = services
   const scope = 'training:cancel'
-  // Before its rows are locked: who may not even see it must not hold it up.
+  // Checked before its rows are locked, so that unauthorized callers cannot block it.
   await requireOwnRun(database.query, actor, runId, scope)
   const { queue } = services
   const run = await database.transaction(async (query) => {
@@ -34,7 +34,7 @@ export async function cancelRun(services: RunServices, { actor, runId, ip }: Cha
 
 /**
  * Continues a run that used up its budget. Throws `run_not_found`, `forbidden`, `run_state_conflict`, `rate_limited`,
- * `request_invalid` if the new budget is used up as well, and what `holdForRun` throws.
+ * `request_invalid` if the new budget is used up as well, and the errors of `holdForRun`.
  */
 export async function topUpRun(
   services: RunServices,
@@ -68,7 +68,10 @@ function runPurchase({ id, owner_id, owner, scenario_name: name, scenario_versio
   return { buyer: { id: owner_id, username: owner }, runId: id, name, version }
 }
 
-/** That they may still train on it: a license may have been given back since, or the scenario taken down. */
+/**
+ * Checks that the user may still train on the scenario: the license may have been refunded since, or the scenario taken
+ * down.
+ */
 async function requireScenario(
   query: Transaction<Schema>,
   config: ServerConfig,

@@ -39,7 +39,7 @@ type RunRequest = z.output<typeof startRunRequestSchema>
 type Submission = {
   actor: Actor | null
   request: RunRequest
-  /** Within the account that it runs for. */
+  /** Unique within the owning account. */
   idempotencyKey?: string
   /** W3C trace context of the request; null if tracing is off. */
   traceparent: string | null
@@ -50,9 +50,9 @@ type Submission = {
  * Starts a run: resolves the scenario version and every setting, and then in one transaction writes run, first event,
  * audit entry and job, or nothing.
  *
- * With an idempotency key, the same request returns the run that it created the first time, whatever has changed since;
- * a different request throws `idempotency_key_reused`. Throws what `resolveScenario`, `resolveTrainingPlan`,
- * `requireRunnable` and `reservePublication` throw, `account_not_found`, `forbidden`, `unauthenticated` and
+ * With an idempotency key, the same request returns the run created by the first one, whatever has changed since; a
+ * different request throws `idempotency_key_reused`. Throws the errors of `resolveScenario`, `resolveTrainingPlan`,
+ * `requireRunnable` and `reservePublication`, and `account_not_found`, `forbidden`, `unauthenticated` and
  * `rate_limited`.
  */
 export async function submitRun(services: RunServices, submission: Submission): Promise<Run> {
@@ -76,7 +76,7 @@ export async function submitRun(services: RunServices, submission: Submission): 
   return typeof written === 'string' ? readEarlierRun(services, actor, written) : runOf(written, config)
 }
 
-/** Every setting of the run, as `agentgym train` would have them. Throws `config_invalid`. */
+/** All settings of the run, resolved as in `agentgym train`. Throws `config_invalid`. */
 function planOf({ training, name, version }: TrainableScenario, request: RunRequest): TrainingPlan {
   const { algorithm, steps, settings } = request
   try {
@@ -98,7 +98,7 @@ type NewRun = {
   queue: JobQueue
 }
 
-/** Returns the run; if the same key arrived twice at once, the ID of the first one, which both requests get. */
+/** Returns the run, or for a concurrent request with the same key the ID of the first run. */
 async function writeRun(services: RunServices, query: Transaction<Schema>, added: NewRun): Promise<RunView | string> {
   const { submission, actor, owner, scenario, plan, publication, hash, queue } = added
   const { request, idempotencyKey = null, traceparent, ip } = submission
@@ -148,7 +148,7 @@ async function writeRun(services: RunServices, query: Transaction<Schema>, added
   await requireRunnable(query, services.config, { actor, runId: row.id, owner, scenario, expectedPrice, ip })
   await writeTrail(query, row.id, added)
   await queue.enqueue(query, 'train', row.id, { account: actor.accountId, owner: owner.id })
-  // Built here in the form that `findRunFor` returns: that query would be the most expensive of all.
+  // Built here in the format of `findRunFor`, whose query would be the most expensive of the request.
   return {
     ...row,
     ...{ owner: owner.username, creator: actor.username },
@@ -158,7 +158,7 @@ async function writeRun(services: RunServices, query: Transaction<Schema>, added
   }
 }
 
-/** What is written of a start beside the run: its first event, and who did it. */
+/** Writes the first event and the audit entry of a new run. */
 async function writeTrail(
   query: Transaction<Schema>,
   id: string,
@@ -181,8 +181,8 @@ async function writeTrail(
 /**
  * The run that the key created, if any. Throws `idempotency_key_reused` if that was a different request.
  *
- * Not `withIdempotencyKey`, which repeats the first answer for 30 days to the user who got it: a run's key belongs to the
- * account that owns the run and is kept with it, and a repeated request gets the run as it is now.
+ * Not `withIdempotencyKey`, which repeats the first answer for 30 days to the user who got it: a run's key belongs to
+ * the owning account, is stored with the run, and a repeated request returns the run's current state.
  */
 async function findEarlier(
   query: Queries,
@@ -211,7 +211,7 @@ async function readEarlierRun({ database, config }: Services, actor: Actor, id: 
 type TrainableScenario = {
   packageId: string
   versionId: string
-  /** Whether the caller belongs to the account that owns it. */
+  /** Whether the caller belongs to the owning account. */
   member: boolean
   name: string
   version: string
@@ -297,12 +297,12 @@ export function parsePublication({ name, version, visibility }: PublicationReque
 }
 
 /**
- * Reserves a version for the run's agent: the requested one, or the next patch above all that are taken. Must be called
- * under the package's lock, in the transaction that writes the run. A version that run `runId` has reserved itself
- * counts as free.
+ * Reserves a version for the run's agent: the requested one, or the next patch above all existing and reserved
+ * versions. Must be called under the package's lock, in the transaction that writes the run. A version reserved by run
+ * `runId` itself counts as free.
  *
- * Throws `forbidden` if the actor may not publish under that name, `package_kind_changed` if it is a scenario's,
- * `package_visibility_fixed`, `name_taken` for a look-alike, and `version_exists`.
+ * Throws `forbidden` if the actor may not publish under that name, `package_kind_changed` if it is a scenario,
+ * `package_visibility_fixed`, `name_taken` for a similar name, and `version_exists`.
  */
 export async function reservePublication(
   query: Transaction<Schema>,
@@ -359,12 +359,12 @@ async function requireDistinctName(query: Transaction<Schema>, name: PackageName
     })
 }
 
-/** The next patch above all versions of a package that are taken, but by the run itself. */
+/** The next patch above all existing and reserved versions of a package, ignoring the run's own reservation. */
 export async function freeVersion(query: Queries, name: string, runId: string): Promise<string> {
   return nextPatch(await takenVersions(query, name, runId))
 }
 
-/** Versions that are there, in whatever state, and those that runs hold. */
+/** Existing versions in any state, and versions reserved by runs. */
 async function takenVersions(query: Queries, name: string, runId: string | null): Promise<string[]> {
   const rows = await query
     .selectFrom('versions')
@@ -383,7 +383,7 @@ async function takenVersions(query: Queries, name: string, runId: string | null)
   return rows.map(({ version }) => version)
 }
 
-/** `0.1.0` if there is none, the same as for agents that were trained locally. */
+/** `0.1.0` for the first version, as for locally trained agents. */
 function nextPatch(taken: readonly string[]): string {
   const [highest] = semver.rsort([...taken])
   return highest === undefined ? '0.1.0' : (semver.inc(highest, 'patch') ?? highest)

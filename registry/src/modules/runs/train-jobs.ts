@@ -19,7 +19,7 @@ import {
 } from './run-state.ts'
 import { isOfRun, latestCheckpoint, stopOf, takeMeter } from './worker-reports.ts'
 
-/** What a worker is that does not say who it is. */
+/** Name of workers that do not identify themselves. */
 const unnamed = { name: 'worker', price_minor_per_hour: 0 }
 
 /** The jobs that train an agent. */
@@ -86,8 +86,8 @@ async function describe(
 }
 
 /**
- * Whether the run may be trained by a worker with that price: its budget is reserved, here if it was submitted while no
- * such worker was connected. Otherwise the run pauses until its user resumes it with a budget that can be paid.
+ * Whether a worker with that price may train the run: its budget must be reserved, which happens here if no such worker
+ * was connected at submission. Otherwise the run pauses until its user resumes it with a budget that can be paid.
  */
 async function isPayable(
   services: RunServices,
@@ -155,7 +155,7 @@ async function scenarioOf(query: Queries, { scenario_version_id: id }: Pick<RunR
     .executeTakeFirstOrThrow()
 }
 
-/** What was trained stays paid, and the attempt is not counted. */
+/** Training so far stays charged, and the attempt is not counted. */
 async function released(
   context: RunContext,
   query: Transaction<Schema>,
@@ -175,8 +175,8 @@ async function released(
 }
 
 /**
- * Handles a running run whose worker has gone silent. It waits again, and training since its last checkpoint is not
- * charged, because the next worker repeats it. Or it ends, as `requeueRun` decides. Both rows are locked.
+ * Handles a running run whose worker stopped responding. It is requeued, and training since its last checkpoint is not
+ * charged, because the next worker repeats it; or it ends (see `requeueRun`). Both rows are locked.
  */
 export async function loseLease(query: Transaction<Schema>, context: RunContext, run: RunRow): Promise<RunRow> {
   const checkpoint = await latestCheckpoint(query, run.id)
@@ -201,7 +201,7 @@ export function openLeasedScenario(services: RunServices, id: string, lease: str
   })
 }
 
-/** The checkpoint that a leased run resumes from. Throws `lease_lost`, also if a later one has replaced it. */
+/** The checkpoint that a leased run resumes from. Throws `lease_lost`, also if it was replaced by a later one. */
 export function openLeasedCheckpoint(
   services: RunServices,
   id: string,

@@ -175,7 +175,7 @@ const readCheckpointRoute = defineRoute({
   },
 })
 
-/** What workers write about their run, and read for it. */
+/** Worker endpoints of training runs. */
 export function trainingJobRoutes(services: RunServices): OpenAPIHono<Env> {
   const routes = createRoutes()
   const { database } = services

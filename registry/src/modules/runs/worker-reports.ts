@@ -36,12 +36,12 @@ import {
 } from './run-state.ts'
 import { readBounded, type Upload } from './worker-uploads.ts'
 
-/** A write of the worker that has the run: both rows are locked. */
+/** A write by the run's worker, with both rows locked. */
 export type Write = { query: Transaction<Schema>; run: RunRow; context: RunContext; leasedMs: number }
 
 /**
- * Everything that a worker writes about a run goes through here: one transaction that locks the lease and the run.
- * Watchers are notified afterwards. Throws `lease_lost`, without any change, if the attempt is not the current one.
+ * All writes of a worker about a run go through here: one transaction that locks the lease and the run. Watchers are
+ * notified afterwards. Throws `lease_lost`, without any change, if the attempt is not the current one.
  */
 export async function writeRun<Result>(
   services: Pick<RunServices, 'database' | 'queue' | 'config' | 'log' | 'runFeeds'>,
@@ -59,12 +59,12 @@ export async function writeRun<Result>(
   return result
 }
 
-/** A run counts its attempts from 1, the queue from 0. */
+/** Runs count attempts from 1, the queue from 0. */
 export function isOfRun({ attempt }: Attempt, run: Pick<RunRow, 'state' | 'attempt'>): boolean {
   return run.state === 'running' && run.attempt === attempt + 1
 }
 
-/** Applies the training time that a worker reports: updates the meter, and warns once as the budget runs out. */
+/** Applies a worker's reported training time: updates the meter, and warns once when the budget is nearly used up. */
 export function takeMeter(
   run: RunRow,
   { meteredMs, leasedMs }: { meteredMs: number; leasedMs: number },
@@ -89,11 +89,11 @@ export function stopOf(
 type Progress = (typeof progressRequestSchema)['_output']
 
 /**
- * Accepts iterations from the run's worker. A resumed run repeats those after its checkpoint, bit for bit the same;
- * each counts once. Returns why the run should end, or null if it should continue. Throws `lease_lost`, and
+ * Accepts iterations from the run's worker. A resumed run repeats iterations after its checkpoint, bit for bit; each
+ * counts once. Returns why the run should end, or null if it should continue. Throws `lease_lost`, and
  * `request_invalid` if iterations in between are missing.
  *
- * Costs six round trips to the database, however many points there are; the first iteration one or more beyond that.
+ * Takes six round trips to the database for any number of points, and more for the first iteration.
  */
 export async function recordProgress(
   services: Pick<RunServices, 'database' | 'queue' | 'config' | 'log' | 'metrics' | 'runFeeds'>,
@@ -129,7 +129,7 @@ function requireNoGap(fresh: { iteration: number }[], reached: number): void {
   })
 }
 
-/** Those of the given evaluations' iterations that have one already. */
+/** Iterations of the given evaluations that already have one. */
 async function evaluatedIterations(
   query: Queries,
   runId: string,
@@ -173,15 +173,15 @@ function latest(fresh: RunEventData['progress'][]): RunPatch {
   return last === undefined ? {} : { iteration: last.iteration, progress: JSON.stringify(last), idle_attempts: 0 }
 }
 
-/** Of a run under way; older ones go as a new one comes. */
+/** Number of checkpoints kept of a running run; a new one replaces the oldest. */
 const keptCheckpoints = 3
 
 /**
- * Accepts a checkpoint from the run's worker: its bytes are durable before any row names them. Repeating an iteration
- * changes nothing. Returns why the run should end, or null if it should continue.
+ * Accepts a checkpoint from the run's worker: its bytes are durable before any row references them. Repeating an
+ * iteration changes nothing. Returns why the run should end, or null if it should continue.
  *
  * Throws `lease_lost`; `request_too_large`; `request_invalid` if the bytes do not match their hash, or if an earlier
- * iteration has not been reported yet: a worker that resumes from this checkpoint could no longer send it.
+ * iteration has not been reported, because a worker that resumes from this checkpoint could not send it anymore.
  */
 export async function storeCheckpoint(
   services: RunServices,
@@ -191,7 +191,7 @@ export async function storeCheckpoint(
 ): Promise<Heartbeat['stop']> {
   const { database, objects, config } = services
   const { iteration, steps, seconds, sha256, metered_ms: meteredMs } = checkpoint
-  // Before all the bytes are read for nothing.
+  // Checked before reading all the bytes.
   await services.queue.requireActive(attempt)
   return readBounded(objects, upload, config.training.checkpointBytes, async (bytes) => {
     const key = await objects.put(bytes)
@@ -202,7 +202,7 @@ export async function storeCheckpoint(
         throw invalid('iteration', `The run has ${run.iteration} iterations; this is a checkpoint of ${iteration}.`)
       const { patch, events, metered } = takeMeter(run, { meteredMs, leasedMs })
       await lockObject(database, query, key)
-      // The sweeper may have come between.
+      // The sweeper may have deleted it meanwhile.
       if (!(await objects.has(key))) await objects.put(bytes)
       const inserted = await query
         .insertInto('checkpoints')
@@ -230,7 +230,7 @@ export async function storeCheckpoint(
   })
 }
 
-/** The checkpoint to go on from. */
+/** The checkpoint to resume from. */
 export async function latestCheckpoint(query: Queries, runId: string) {
   return query
     .selectFrom('checkpoints')
@@ -254,7 +254,7 @@ function invalid(field: string, message: string): AgentGymError {
   return new AgentGymError({ code: 'request_invalid', message, hint, data: { field } })
 }
 
-/** Preview of each trajectory, for pages that show one; the object has all of it. */
+/** Steps in the preview of a trajectory for pages. The object contains all steps. */
 const shownSteps = 200
 
 /**
@@ -279,7 +279,7 @@ export async function storeTrajectories(
   }))
   await writeRun(services, attempt, async ({ query, run }) => {
     await lockObject(database, query, key)
-    // The sweeper may have come between.
+    // The sweeper may have deleted it meanwhile.
     if (!(await objects.has(key))) await objects.put(bytes)
     const json = sql`${JSON.stringify(rows)}::jsonb`
     await sql`
@@ -313,7 +313,7 @@ export async function storeAgent(services: RunServices, attempt: Attempt, upload
   const key = await objects.put(bytes)
   await writeRun(services, attempt, async ({ query, run }) => {
     await lockObject(database, query, key)
-    // The sweeper may have come between.
+    // The sweeper may have deleted it meanwhile.
     if (!(await objects.has(key))) await objects.put(bytes)
     const patch = { agent_object_key: key, agent_integrity: integrity, agent_size: bytes.length }
     await changeRun(query, run, patch)

@@ -3,12 +3,12 @@ import type { Attempt } from '../../core/queue/job-handler.ts'
 import { digestOf, type ObjectStore } from '../../core/storage/object-store.ts'
 import type { RunServices } from './run-services.ts'
 
-/** The request whose body it is, or the SHA-256 of each of its parts, which were stored before. */
+/** The request with the body, or the SHA-256 of each part stored before. */
 export type Upload = Request | readonly string[]
 
 /**
- * Stores a part of an upload that a proxy refuses as a whole, and returns its SHA-256. No row names it: it is swept as an orphan
- * an hour later, when it has been put together with the others or never will be. Throws `lease_lost`, `request_too_large`.
+ * Stores a part of an upload that a proxy refuses as a whole, and returns its SHA-256. No row references it, so the
+ * sweeper deletes it an hour later. Throws `lease_lost`, `request_too_large`.
  */
 export async function storePart(
   { queue, objects }: Pick<RunServices, 'queue' | 'objects'>,
@@ -19,14 +19,15 @@ export async function storePart(
   return digestOf(await objects.put(await readWhole(request.body ?? [], partBytes)))
 }
 
-/** Memory limit for all bodies that are read at a time; a larger body is read alone. */
+/** Memory limit of all bodies being read. A larger body is read alone. */
 const memoryBytes = 2 ** 30
 let heldBytes = 0
 const waiting: (() => void)[] = []
 
 /**
- * Reads a large upload, up to a limit that is enforced while it arrives, and passes it to `work`. Uploads beyond the process's
- * memory limit wait until others are done. Throws `request_too_large`, and `integrity_mismatch` for parts that are not stored.
+ * Reads a large upload, with a size limit that is enforced while it arrives, and passes it to `work`. Uploads beyond
+ * the process's memory limit wait for others. Throws `request_too_large`, and `integrity_mismatch` for parts that are
+ * not stored.
  */
 export async function readBounded<Result>(
   objects: ObjectStore,

@@ -5,9 +5,9 @@ import { type ManifestFacts, manifestFacts, packageQuality, type QualityInput } 
 const dayMs = 24 * 60 * 60 * 1000
 
 /**
- * Updates the catalog's entry of a package from the version that `packages.latest_version` names: title, summary,
- * category, difficulty, algorithm, keywords, quality, search vectors and `updated_at`. Must be called in the
- * transaction that moved `latest` or deprecated that version, after it; does nothing for a package without one.
+ * Updates a package's catalog entry from the version in `packages.latest_version`: title, summary, category,
+ * difficulty, algorithm, keywords, quality, search vectors and `updated_at`. Must be called in the transaction that
+ * moved `latest` or deprecated that version, after it; does nothing for a package without one.
  */
 export async function indexPackage(query: Transaction<Schema>, packageId: string): Promise<void> {
   const latest = await query
@@ -77,12 +77,12 @@ type SearchedTexts = {
   readme: string
 }
 
-/** A README may be long; its beginning describes the topic. */
+/** Indexed length of a README, whose beginning describes the topic. */
 const maxReadmeCharacters = 50_000
-/** A tsvector is limited to a megabyte, and normalizing can make a text many times as long: longer text is cut. */
+/** A tsvector is limited to a megabyte, and normalizing can lengthen text many times, so text is truncated. */
 const maxWordsCharacters = 60_000
 
-/** The same texts as strings of words, ready for `searchVectors`. */
+/** The same texts as words, for `searchVectors`. */
 export function searchedWords(
   texts: SearchedTexts,
 ): Record<'name' | 'title' | 'labels' | 'summary' | 'readme', string> {
@@ -103,8 +103,8 @@ type Words = Record<keyof ReturnType<typeof searchedWords>, RawBuilder<unknown>>
 /**
  * The tsvectors of a package: names weigh A, titles and keywords B, summaries C, READMEs D.
  *
- * Everything is there in the configuration `english`, so that "balancing" finds "balance"; all but the README also in
- * `simple`, so that the beginning of a word finds it however English would stem it, and names are found as they are.
+ * All texts use the configuration `english`, so that "balancing" finds "balance". All but the README also use `simple`,
+ * so that prefixes match regardless of stemming, and names match exactly.
  */
 export function searchVectors(words: Words): { search: RawBuilder<string>; searchRank: RawBuilder<string> } {
   const weighed = (configuration: 'english' | 'simple') => sql`(
@@ -117,25 +117,25 @@ export function searchVectors(words: Words): { search: RawBuilder<string>; searc
 }
 
 const word = /[\p{L}\p{N}\p{M}]+/gu
-/** Scripts that put no spaces between words: each character counts as one. */
+/** Scripts without spaces between words: each character is a word. */
 const unspaced = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}]/gu
 const latinMarks = /[\u0300-\u036f]/g
-/** Control characters, NUL above all, which PostgreSQL does not take. */
+/** Control characters, in particular NUL, which PostgreSQL does not accept. */
 const notInNames = /\p{C}/gu
-/** PostgreSQL allows 2,046 bytes; normalizing can make eighteen characters of one. */
+/** PostgreSQL allows 2,046 bytes per word; normalizing can expand one character to eighteen. */
 const maxWordCharacters = 80
 const maxQueryWords = 12
 
 /**
- * The words of a text, so that texts and queries are taken apart by one rule: lower case, accents off, nothing but
- * letters and digits. PostgreSQL's parser would see addresses, paths and signed numbers in `cart-pole/1.0`.
+ * Splits a text into words, by the same rule for texts and queries: lower case, without accents, only letters and
+ * digits. PostgreSQL's parser would see addresses, paths and signed numbers in `cart-pole/1.0`.
  */
 function searchWords(text: string): string[] {
   const folded = text.normalize('NFKD').replace(latinMarks, '').toLowerCase()
   return (folded.replace(unspaced, ' $& ').match(word) ?? []).map((found) => found.slice(0, maxWordCharacters))
 }
 
-/** Words of a package's name: scope, parts, and the parts in one, for `cartpole` means `cart-pole`. */
+/** Words of a package's name: scope, parts, and the joined parts, so that `cartpole` finds `cart-pole`. */
 function nameWords(name: string): string[] {
   const [scope, base] = name.replace(/^@/, '').split('/')
   const parts = searchWords(base)
@@ -144,11 +144,11 @@ function nameWords(name: string): string[] {
 
 export type SearchQuery = {
   /**
-   * For `to_tsquery`: all words, the last as a beginning unless it is a single Latin letter or digit, with which a good part
-   * of all words begins. Nothing but letters, digits, `&` and `:*` is in it.
+   * Query for `to_tsquery`: all words, the last as a prefix unless it is a single Latin letter or digit, which would
+   * match too many words. Contains only letters, digits, `&` and `:*`.
    */
   tsquery: string
-  /** What the name would be if the query is one: `@acme/cart-pole`, or `cart-pole`, also for `cart pole`. */
+  /** The query as a package name: `@acme/cart-pole`, or `cart-pole`, also for `cart pole`. */
   name: string
 }
 

@@ -1,18 +1,18 @@
 import type { Quality } from '@agentgym/contract'
 import type { VersionCheck } from '../../core/database/schema.ts'
 
-/** What is known of a package's latest version. */
+/** Facts about a package's latest version. */
 export type QualityInput = {
   kind: 'scenario' | 'agent'
   readme: string
   summary: string
   keywords: readonly string[]
-  /** It names a repository or a home page. */
+  /** Whether package.json has a repository or home page. */
   linked: boolean
   checks: readonly VersionCheck[]
-  /** What the check `speed` measured; null if it has not. */
+  /** Result of the check `speed`; null if it was not measured. */
   stepsPerSecond: number | null
-  /** Measures for which package.json defines success. */
+  /** Number of success criteria in package.json. */
   successCriteria: number
   deprecated: boolean
   daysSincePublish: number
@@ -23,9 +23,9 @@ type Part = Quality['parts'][number]
 type Item = { points: number; got: boolean; missing: string }
 
 /**
- * The score, 0 to 100, and its parts. README.md has the table. No part is a matter of taste: each point has a reason
- * that the author can see and fix. Parts that need the sandbox do not count for agents, whose models are verified, not
- * checked; their other parts are scaled to 100.
+ * The score, 0 to 100, and its parts. README.md has the table. Every point has an objective reason that the author can
+ * see and fix. Parts that need the sandbox do not apply to agents, whose models are verified instead; their other parts
+ * are scaled to 100.
  */
 export function packageQuality(input: QualityInput): Quality {
   const parts = [docs(input), checks(input)]

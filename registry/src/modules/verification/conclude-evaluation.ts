@@ -17,26 +17,26 @@ import { criteriaMismatch, evaluationOf } from './worker-outcome.ts'
 
 export type EvaluationRow = Selectable<EvaluationTable>
 
-/** What comes of a verification. */
+/** The consequences of a verification. */
 type Verdict = {
   state: 'verified' | 'mismatch' | 'failed' | 'unavailable' | 'inconclusive'
-  /** Why; empty if verified. */
+  /** The reason; empty if verified. */
   message: string
   agreed: readonly EvaluationRun[]
-  /** Whether buyers get their money back. */
+  /** Whether buyers are refunded. */
   refund: boolean
 }
 
 type Conclusion = {
-  /** No further worker runs it: what is on record decides. */
+  /** Decide by the existing runs, without another worker. */
   final?: boolean
-  /** What happened beside the recorded runs: an attempt that came to no result. */
+  /** The failure of an attempt without a result. */
   lost?: string
 }
 
 /**
- * Decides a verification by the runs on record, in the transaction that ended its job: it is run again by another worker,
- * or its verdict is recorded, with all that follows. The caller has locked the job.
+ * Decides a verification by its recorded runs, in the transaction that ended its job: requeues it for another worker,
+ * or records the verdict with its consequences. The caller has locked the job.
  */
 export async function concludeVerification(
   services: Services,
@@ -49,7 +49,7 @@ export async function concludeVerification(
   if (agent.manifest === null || agent.version_id === null)
     throw new Error(`${agent.name} is verified without a manifest`)
   const runs = await runsOf(query, evaluation.id)
-  // Of a version that no worker got through, nothing is known but that.
+  // No worker finished a run of this version, so only the failure is known.
   const isUnrun = lost !== undefined && agent.state !== 'published'
   const known = isUnrun ? undefined : knownVerdict(subject, runs)
   if (known !== undefined) return recordVerdict(services, query, evaluation, subject, known)
@@ -75,7 +75,7 @@ export async function concludeVerification(
   await recordVerdict(services, query, evaluation, subject, { state, message, agreed, refund: state === 'mismatch' })
 }
 
-/** What the registry knows by itself. Undefined: the runs decide. */
+/** Verdict without runs, from the registry's own data. Undefined if the runs decide. */
 function knownVerdict({ agent, scenario }: Subject, runs: readonly EvaluationRun[]): Verdict | undefined {
   const { manifest, state } = agent
   if (manifest === null) return undefined
@@ -145,7 +145,7 @@ async function recordVerdict(
   await oweRefundsOfMismatch(query, { evaluationId: evaluation.id, versionId, packageId, name, version, message })
 }
 
-/** Of the held-out episodes; null from a worker of an older version. */
+/** Returns of the held-out episodes; null from a worker of an older version. */
 function returnsOf({ report }: EvaluationRun): number[] | null {
   return report.results.find(({ id }) => id === 'held_out')?.episode_returns ?? null
 }

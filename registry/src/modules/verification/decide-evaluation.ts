@@ -1,27 +1,27 @@
 import type { WorkerPlace } from '../../core/queue/worker-place.ts'
 
 /*
- * What the runs of an evaluation mean together. One run proves little: machines fail, and differ in the last bits. So the
- * decision is a pure function of all runs on record, and README.md states its rules.
+ * Combines the runs of an evaluation. A single run proves little: machines fail, and differ in the last bits. So the
+ * decision is a pure function of all recorded runs, by the rules in README.md.
  */
 
-/** Names and versions on which an evaluation's last bits depend, as workers and agent.json state them. */
+/** Names and versions that affect an evaluation's last bits, as reported by workers and agent.json. */
 export type Runtime = Readonly<Record<string, string>>
 
-/** What one worker found. `result` is a digest of everything that equal machines must find alike. */
+/** The result of one worker. `result` is a digest of everything that equal machines must reproduce. */
 export type Outcome =
-  /** The claim of agent.json came out, bit for bit. */
+  /** The claim of agent.json was reproduced bit for bit. */
   | { kind: 'reproduced'; result: string }
-  /** Something else came out. */
+  /** The result differs from the claim. */
   | { kind: 'differs'; result: string; message: string }
-  /** The worker itself got two results, in two processes. */
+  /** Two processes of the worker got different results. */
   | { kind: 'nondeterministic'; message: string }
   /** The model fails its checks. */
   | { kind: 'refused'; message: string }
-  /** Nothing came out: a time limit, a lost lease, an error. */
+  /** No result: a time limit, a lost lease, or an error. */
   | { kind: 'broken'; message: string }
 
-/** A worker's run. `areIndependent` says which workers confirm each other. */
+/** A worker's run. Only independent workers (`areIndependent`) confirm each other. */
 export type RecordedRun = WorkerPlace & {
   worker: string
   runtime: Runtime
@@ -29,13 +29,13 @@ export type RecordedRun = WorkerPlace & {
 }
 
 export type Policy = {
-  /** Workers that must agree; `auto`: two if there is another, else one. */
+  /** Number of workers that must agree; `auto`: two if another is connected, else one. */
   workers: 'auto' | 1 | 2
-  /** Whether a worker is there that is independent of all that ran. */
+  /** Whether a worker is connected that is independent of all previous ones. */
   another: boolean
-  /** Whether the version is published already. Before, a model that fails its checks is rejected. */
+  /** Whether the version is already published. Otherwise, a model that fails its checks is rejected. */
   published: boolean
-  /** Signatures under which the claim is known to hold, or is said to: that of agent.json and those of earlier verdicts. */
+  /** Runtime signatures for which the claim holds, or is claimed to: those of agent.json and of earlier verdicts. */
   references: readonly Runtime[]
 }
 
@@ -45,20 +45,20 @@ export type Decision =
   | {
       kind: 'decided'
       state: 'verified' | 'mismatch' | 'failed' | 'inconclusive'
-      /** Why; empty if verified. */
+      /** The reason; empty if verified. */
       message: string
-      /** The runs that the verdict rests on. */
+      /** The runs that support the verdict. */
       agreed: readonly RecordedRun[]
       /** Runs that two or more independent workers of the same signature contradict. */
       outvoted: readonly RecordedRun[]
-      /** The scenario gives different results to the same actions. */
+      /** Whether the scenario gives different results for the same actions. */
       nondeterministic: boolean
     }
 
-/** No evaluation is run more often. */
+/** Maximum number of runs per evaluation. */
 export const maxRuns = 4
 
-/** Decides, or asks for another run. Buyers are owed their money if and only if the state is `mismatch`. */
+/** Decides, or requests another run. Buyers are refunded if and only if the state is `mismatch`. */
 export function decideEvaluation(all: readonly RecordedRun[], policy: Policy): Decision {
   const { outvoted, kept } = splitOutvoted(all)
   const decided = (
@@ -83,8 +83,8 @@ export function decideEvaluation(all: readonly RecordedRun[], policy: Policy): D
 }
 
 /**
- * Runs that reproduced the claim and found the same on the held-out episodes, enough of them. Where others contradict
- * them, two of one signature are needed.
+ * Enough runs that reproduced the claim and agree on the held-out episodes. If other runs contradict them, two with the
+ * same signature are required.
  */
 function agreeing(kept: readonly RecordedRun[], wanted: number): readonly RecordedRun[] | undefined {
   const reproduced = ofKind(kept, 'reproduced')
@@ -98,8 +98,8 @@ function agreeing(kept: readonly RecordedRun[], wanted: number): readonly Record
 }
 
 /**
- * Groups of two or more independent runs, each of one signature, with one result that is not the claim's. None if any run
- * reproduced the claim, or got yet another result.
+ * Groups of two or more independent runs with the same signature that agree on a result other than the claim. None if
+ * any run reproduced the claim, or if the results disagree with each other.
  */
 function contradictingTwice(kept: readonly RecordedRun[]): (readonly RecordedRun[])[] {
   const differing = ofKind(kept, 'differs')
@@ -137,7 +137,7 @@ function inconclusive(all: readonly RecordedRun[], otherRuntime: boolean): strin
       : 'One worker reproduced the claim; this server requires two that agree.'
 }
 
-/** The most runs among these that are independent of each other. */
+/** The maximum number of mutually independent runs among these. */
 function countIndependent(runs: readonly RecordedRun[]): number {
   let count = 0
   for (const owned of byKey(runs, ({ owner }) => owner)) {
@@ -147,7 +147,7 @@ function countIndependent(runs: readonly RecordedRun[]): number {
   return count
 }
 
-/** What decides whether two workers must get the same bits: undefined if a worker does not state its processor. */
+/** Workers with equal keys must get identical bits. Undefined if a worker does not report its processor. */
 export function signatureOf(runtime: Runtime): string | undefined {
   if (runtime.arch === undefined || runtime.instructions === undefined) return undefined
   return JSON.stringify(Object.entries(runtime).sort(([a], [b]) => (a < b ? -1 : 1)))
@@ -158,7 +158,7 @@ function signatureKey({ runtime, owner, machine, worker }: RecordedRun): string 
   return signatureOf(runtime) ?? JSON.stringify([owner, machine, worker])
 }
 
-/** Whether nothing that both state differs. */
+/** Whether all values that both report are equal. */
 function isLike(a: Runtime, b: Runtime): boolean {
   return Object.keys(a).every((name) => b[name] === undefined || a[name] === b[name])
 }

@@ -41,7 +41,7 @@ const tarballRoute = defineRoute({
   },
 })
 
-/** What workers ask about evaluations. */
+/** Worker endpoints for evaluations. */
 export function evaluateJobRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(resultRoute, async (c) => {

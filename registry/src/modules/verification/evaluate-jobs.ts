@@ -68,8 +68,8 @@ type Result = Omit<EvaluationResultRequest, 'lease'>
 
 /**
  * Accepts a worker's result, once. A requested evaluation stores the metrics. A verification publishes the version, or
- * rejects it if the model does not hold, records the run, and decides by all runs on record. All of it happens in
- * the transaction that ends the job. `owner` is the account of the worker's token. Throws `lease_lost`, and
+ * rejects it if the model fails its checks, records the run, and decides by all recorded runs. All of it happens in the
+ * transaction that ends the job. `owner` is the account of the worker's token. Throws `lease_lost`, and
  * `request_invalid` if the result's tasks are not the job's.
  */
 export async function finishEvaluation(
@@ -99,7 +99,7 @@ export async function finishEvaluation(
   })
 }
 
-/** Records the run, and publishes a version whose model holds. Resolves to the agent as it is then. */
+/** Records the run, and publishes the version if its model passes. Resolves to the updated agent. */
 async function acceptRun(
   services: Services,
   query: Transaction<Schema>,
@@ -114,8 +114,8 @@ async function acceptRun(
   await recordRun(query, { evaluationId, workerId, owner, runtime, outcome, report })
   if (outcome.kind === 'refused') return agent
   if (agent.state === 'checking') await decide(services, query, agent, true, result.checks)
-  // Observations from a private scenario are for its members only, even if the agent is visible to others. Of the claim's
-  // run only: the held-out episodes stay secret.
+  // Only members may see observations from a private scenario, even if the agent is visible to others. Only from the
+  // claimed evaluation, because the held-out episodes are secret.
   const [claim] = result.results
   if (sample && scenario?.open && claim?.id === 'claim' && claim.evaluation !== null)
     await keepSampleEpisode(query, agent.version_id, sample)
@@ -123,8 +123,8 @@ async function acceptRun(
 }
 
 /**
- * Ends an evaluation that exhausted its attempts without a result. Machines failed, or the agent stops them: a version that
- * no worker has run before is rejected, any other verification is inconclusive.
+ * Ends an evaluation that exhausted its attempts without a result, because machines failed or the agent crashes them. A
+ * version that no worker has run before is rejected; any other verification is inconclusive.
  */
 export async function failExhausted(services: Services, query: Transaction<Schema>, id: string): Promise<void> {
   const message = `The evaluation did not finish in ${maxAttempts} attempts. The agent or its scenario may run out of memory or time.`
@@ -136,7 +136,7 @@ export async function failExhausted(services: Services, query: Transaction<Schem
   await concludeVerification(services, query, evaluation, subject, { final: true, lost: message })
 }
 
-/** A model that fails its checks is not played: then there are no results. Otherwise each task has one, in order. */
+/** A model that fails its checks is not run and has no results. Otherwise each task has one, in order. */
 function requireTasks({ checks, results }: Result, tasks: ReturnType<typeof tasksOf>): void {
   if (results.length === 0 && (tasks.length === 0 || checks.some(({ ok }) => !ok))) return
   const same =

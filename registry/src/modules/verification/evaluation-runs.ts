@@ -7,7 +7,7 @@ import type { Outcome, RecordedRun } from './decide-evaluation.ts'
 import { isHeldBack } from './worker-holds.ts'
 import type { WorkerReport } from './worker-outcome.ts'
 
-/** A run on record, with the worker's report. */
+/** A recorded run, with the worker's report. */
 export type EvaluationRun = RecordedRun & {
   evaluationId: string
   workerId: string | null
@@ -24,7 +24,7 @@ type NewRun = {
   report: WorkerReport
 }
 
-/** Records a worker's run. Of the returns of episodes only the held-out ones are kept. */
+/** Records a worker's run. Stores episode returns only for held-out episodes. */
 export async function recordRun(query: Transaction<Schema>, run: NewRun): Promise<void> {
   const { evaluationId, workerId, owner, runtime, outcome } = run
   const worker =
@@ -75,7 +75,7 @@ export async function runsOf(query: Queries, evaluationId: string): Promise<Eval
 /** Workers seen within two lease periods. */
 const presenceSeconds = 120
 
-/** Whether a worker is there that accepts evaluations and is independent of all of these. */
+/** Whether a connected worker accepts evaluations and is independent of all of these. */
 export async function hasAnotherWorker(query: Queries, places: readonly WorkerPlace[]): Promise<boolean> {
   const { rows } = await sql<WorkerPlace>`
     select distinct owner, description ->> 'machine' as machine from workers
@@ -85,7 +85,7 @@ export async function hasAnotherWorker(query: Queries, places: readonly WorkerPl
   return false
 }
 
-/** Signatures under which the claim of a version is said to hold, by agent.json, or was found to, by verifications. */
+/** Runtime signatures for which a version's claim holds: stated in agent.json, or confirmed by verifications. */
 export async function referencesOf(
   query: Queries,
   versionId: string,

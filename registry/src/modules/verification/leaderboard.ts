@@ -19,7 +19,7 @@ type LeaderboardRequest = {
   cursor?: string | undefined
 }
 
-/** Lower ranks are not shown. */
+/** Maximum number of ranks. */
 const deepestOffset = 10_000
 
 /**
@@ -99,14 +99,14 @@ function offsetOf(cursor: string | undefined): number {
   })
 }
 
-/** A line in a list is not drawn from more. */
+/** Maximum number of points of a curve in a list. */
 const mostPoints = 24
 
 type Row = { id: string; agent: string; return_mean: number; points: LearningCurve | null }
 
 /**
- * The best standing of the latest version of each of these packages, by package, in one query: of an agent its own, of a
- * scenario that of the best agent that everybody can see, by its latest version. Packages without one are left out.
+ * The best standing of each package by its latest version, in one query: an agent's own, or a scenario's best public
+ * agent. Packages without a standing are omitted.
  */
 export async function bestReturns(query: Queries, packageIds: string[]): Promise<Map<string, BestReturn>> {
   if (packageIds.length === 0) return new Map()
@@ -141,7 +141,7 @@ export async function bestReturns(query: Queries, packageIds: string[]): Promise
   )
 }
 
-/** Evenly, with the last one among them. */
+/** Evenly spaced, including the last. */
 function thinned(points: LearningCurve): LearningCurve {
   if (points.length <= mostPoints) return points
   const step = (points.length - 1) / (mostPoints - 1)

@@ -1,16 +1,14 @@
-/*
- * What is beyond noise: means of episodes' returns with confidence bounds. Formulas are those of Student's t.
- */
+/* Confidence intervals and tests for mean returns, by Student's t. */
 
 /** The result of one agent on the episodes of one season. `returns`: of each episode, in order; null in older results. */
 export type Measure = { mean: number; std: number | null; episodes: number; returns: readonly number[] | null }
 
-/** The chance of calling noise a difference, over all attempts of an account together. */
+/** Family-wise error rate over all attempts of an account. */
 export const significance = 0.05
 
 /**
- * The chance that the k-th attempt may take of it: significance / (k (k + 1)), so that the attempts' shares add up to
- * `significance` however many there are.
+ * The share of the k-th attempt: significance / (k (k + 1)). The shares of any number of attempts sum to at most
+ * `significance`.
  */
 export function significanceOfAttempt(k: number): number {
   return significance / (k * (k + 1))
@@ -25,8 +23,8 @@ export function confidenceInterval({ mean, std, episodes, returns }: Measure): {
 }
 
 /**
- * Whether `a` is better than `b` with a chance of error of `alpha` (one-sided). Of the same episodes: by the differences of
- * each episode's returns (paired); of results without them, by means and deviations.
+ * Whether `a` is better than `b` at the one-sided significance level `alpha`. A paired test of the episodes' returns if
+ * both have them, otherwise a test by means and deviations.
  */
 export function isBetter(a: Measure, b: Measure, alpha: number): boolean {
   if (a.returns !== null && b.returns !== null && a.returns.length === b.returns.length) {
@@ -52,7 +50,7 @@ export function meanOf(values: readonly number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
-/** Of a sample; 0 for one value. */
+/** Sample standard deviation; 0 for one value. */
 export function deviationOf(values: readonly number[]): number {
   if (values.length < 2) return 0
   const mean = meanOf(values)

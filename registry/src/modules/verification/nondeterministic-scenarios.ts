@@ -11,7 +11,7 @@ export async function isNondeterministic(query: Queries, versionId: string): Pro
   return (await found.executeTakeFirst()) !== undefined
 }
 
-/** Judges no agent by that version of a scenario, until an operator clears the mark. */
+/** Marks a scenario version as nondeterministic: no agent is judged by it until an operator clears the mark. */
 export async function markNondeterministic(
   { log }: Services,
   query: Transaction<Schema>,
@@ -28,8 +28,8 @@ export async function markNondeterministic(
 type Clearing = { actor: Actor | null; name: string; version: string; ip: string | null }
 
 /**
- * Judges agents by a scenario's version again. What was inconclusive because of the mark is verified again in idle time.
- * For operators, who know that a worker was at fault. False if the version has no mark. Throws `package_not_found`,
+ * Clears the mark of a scenario version. Verifications that were inconclusive because of it are repeated in idle time.
+ * For operators, if a worker was at fault. False if the version has no mark. Throws `package_not_found`,
  * `version_not_found`.
  */
 export async function clearNondeterministic(

@@ -18,12 +18,12 @@ type VerificationRequest = {
   ip: string | null
 }
 
-/** How often a version may be verified again, across all users. */
+/** Rate limit of repeated verifications of a version, across all users. */
 const versionRate = { limit: 3, windowSeconds: 86_400 }
 
 /**
  * Queues a new verification of a published agent, for its members, its buyers, and operators. The result becomes the
- * version's verification; if it fails, buyers get a refund. Returns the pending one if there is one.
+ * version's verification; on a mismatch, buyers get a refund. Returns a pending one if it exists.
  *
  * Throws `package_not_found`, `version_not_found`, `version_not_published`, `forbidden`, `rate_limited`,
  * `request_invalid` for a scenario.
@@ -97,7 +97,7 @@ async function agentManifest(
   return row.manifest
 }
 
-/** The verification of a version that has not ended. */
+/** The pending verification of a version. */
 export function openVerification(query: Transaction<Schema>, versionId: string) {
   return query
     .selectFrom('evaluations')

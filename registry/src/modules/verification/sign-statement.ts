@@ -10,10 +10,10 @@ import { evaluationOf } from './worker-outcome.ts'
 
 export type SignedStatement = { statement: string; signature: string; keyId: string; heldOut: Evaluation }
 
-/** A set of tasks below this size can be memorized, or all of it played in advance. */
+/** A task set below this size can be memorized, or played completely in advance. */
 const fixedBelow = 100_000
 
-/** Signs what these runs agree on. */
+/** Signs the result that these runs agree on. */
 export async function signStatement(
   services: Services,
   query: Transaction<Schema>,
@@ -46,7 +46,7 @@ export async function signStatement(
       integrity: scenario.integrity,
     },
     claim,
-    // Neither now nor later: whoever has the season's secret computes it.
+    // Omitted even after the season: with the season's secret it can be computed.
     held_out: { ...heldOut, seed: season === null ? heldOut.seed : null },
     season,
     task_set: tasks === undefined ? null : { split: tasks.split, size: tasks.size, fixed: tasks.size < fixedBelow },
@@ -69,7 +69,7 @@ async function seasonOf(query: Queries, id: number | null): Promise<{ id: string
   return { id: String(id), commitment }
 }
 
-/** With the names of their owners; null for the server's own worker. */
+/** Workers with the names of their owners; null for the server's own worker. */
 async function workersOf(query: Queries, agreed: readonly EvaluationRun[]) {
   const owners = agreed.map(({ owner }) => owner)
   const rows = await query.selectFrom('accounts').select(['id', 'username']).where('id', 'in', owners).execute()

@@ -6,7 +6,7 @@ import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { ServerConfig, Services } from '../../core/services.ts'
 
-/** A key that may sign now. The private half lives in this process only, and only while it is needed. */
+/** The current signing key. The private key is kept in memory only while it is needed. */
 type SigningKey = { id: string; sign(text: string): string }
 
 /**
@@ -33,7 +33,7 @@ export async function signingKey(
   await query
     .insertInto('signing_keys')
     .values({ id: key.id, public_key: key.publicKey, sealed_private_key: key.sealed })
-    // An operator's key that was put aside and is given again.
+    // A retired key of the operator that was configured again.
     .onConflict((conflict) => conflict.column('id').doUpdateSet({ retired_at: null }))
     .execute()
   return { id: key.id, sign: (text) => sign(null, Buffer.from(text), key.privateKey).toString('base64') }
@@ -58,7 +58,7 @@ export async function listSigningKeys(query: Queries): Promise<SigningKeys> {
   }
 }
 
-/** Makes sure that a key exists before it is needed. */
+/** Ensures that a key exists before it is needed. */
 export async function ensureSigningKey(services: Pick<Services, 'database' | 'config' | 'log'>): Promise<void> {
   await services.database.transaction((query) => signingKey(query, services))
 }
@@ -76,7 +76,7 @@ function makeKey({ secret }: Pick<ServerConfig, 'secret'>): Key {
   return { ...parts, privateKey, sealed: seal({ secret, purpose: 'signing key', id: parts.id }, der) }
 }
 
-/** The id is the beginning of the SHA-256 of the public key (SubjectPublicKeyInfo, DER). */
+/** The ID is the beginning of the SHA-256 of the public key (SubjectPublicKeyInfo, DER). */
 function publicParts(privateKey: KeyObject): { id: string; publicKey: string } {
   const publicKey = createPublicKey(privateKey)
   const id = createHash('sha256')
@@ -104,8 +104,7 @@ async function openSealed(query: Queries, { secret }: Pick<ServerConfig, 'secret
 }
 
 /**
- * JSON with keys in the order of their UTF-16 code units and no white space, so that equal values have equal bytes: the
- * same as RFC 8785 for the values that statements contain.
+ * Canonical JSON: keys sorted by UTF-16 code units, without white space. Equals RFC 8785 for the values in statements.
  */
 export function canonicalJson(value: unknown): string {
   if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`

@@ -3,7 +3,7 @@ import type { Database } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { type Attempt, type Standing, standingsOf } from './standings.ts'
 
-/** An account on a scenario version: what it publishes there is judged together. */
+/** An account's agents for a scenario version, which are judged together. */
 type Board = { scenarioVersionId: string; ownerId: string }
 
 type AttemptRow = {
@@ -19,8 +19,8 @@ type AttemptRow = {
 }
 
 /**
- * Computes the standings of an account on a scenario version again, from all that was ever verified and still counts. In
- * the transaction of the verdict that changes them.
+ * Recomputes the standings of an account on a scenario version from all verified results that still count. Call it in
+ * the transaction of the verdict.
  */
 export async function refreshStandings(
   database: Database,
@@ -69,7 +69,7 @@ async function readAttempts(query: Transaction<Schema>, board: Board): Promise<A
   return rows
 }
 
-/** When versions were published, as a rank. */
+/** Versions ranked by publication time. */
 async function publishOrder(query: Transaction<Schema>, versionIds: string[]): Promise<Map<string, number>> {
   if (versionIds.length === 0) return new Map()
   const rows = await query

@@ -1,8 +1,8 @@
 import { confidenceInterval, isBetter, type Measure, significance, significanceOfAttempt } from './noise.ts'
 
 /*
- * The scores of a leaderboard. Scores are noisy, and whoever publishes often could keep the luckiest draw. As on the Ladder
- * of Blum and Hardt (2015), a score changes only if the difference is beyond noise, and the bound widens with the
+ * Leaderboard scores. Scores are noisy, so frequent publishing could select the luckiest result. As in the Ladder of
+ * Blum and Hardt (2015), a score changes only if the difference is significant, and the threshold grows with the
  * account's attempts.
  */
 
@@ -10,19 +10,19 @@ import { confidenceInterval, isBetter, type Measure, significance, significanceO
 export type Attempt = {
   packageId: string
   versionId: string
-  /** Results of one season have the same episodes. Null: from before there were seasons. */
+  /** Results of one season use the same episodes. Null for results from before seasons existed. */
   season: number | null
-  /** Which of the account's versions that tried this scenario it is, from 1. */
+  /** Number of the attempt among the account's versions for this scenario, from 1. */
   attempt: number
   measure: Measure
 }
 
-/** The entry of a package once that version was verified. */
+/** The package's entry after that version was verified. */
 export type Standing = {
   packageId: string
   versionId: string
   season: number | null
-  /** What the leaderboard ranks by. */
+  /** The score used for ranking. */
   score: number
   low: number | null
   high: number | null
@@ -62,7 +62,7 @@ export function standingsOf(attempts: readonly Attempt[], order: (versionId: str
   return standings
 }
 
-/** An older version that is verified again, or a result that comes after its season, says nothing of the entry. */
+/** A re-verified older version, or a result that arrives after its season, does not affect the entry. */
 function isOutdated(
   entry: Entry,
   { season, versionId }: Pick<Attempt, 'season' | 'versionId'>,
@@ -71,7 +71,7 @@ function isOutdated(
   return order(versionId) < order(entry.versionId) || (season ?? -1) < (entry.season ?? -1)
 }
 
-/** The score after another result, with the result that it rests on. `best`: the account's best of the season. */
+/** The score after another result, with the result that supports it. `best`: the account's best of the season. */
 function nextScore(entry: Scored | undefined, best: Scored | undefined, measure: Measure, alpha: number): Scored {
   const isNewBest = best === undefined || (measure.mean > best.score && isBetter(measure, best.measure, alpha))
   const score = isNewBest ? measure.mean : Math.min(measure.mean, best.score)

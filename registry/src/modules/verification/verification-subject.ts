@@ -12,11 +12,14 @@ export type ScenarioVersion = PublishedTarball & {
   success: Record<string, number>
   /** Whether it is public. */
   open: boolean
-  /** Why agents are not judged by it: it gives different results to the same actions. Null: none was found. */
+  /**
+   * Why agents are not judged by it: it gave different results for the same actions. Null if it is deterministic so
+   * far.
+   */
   nondeterministic: string | null
 }
 
-/** The agent that an evaluation is of. Without a version: a run's. */
+/** The evaluated agent. Without a version, a run's agent. */
 export type EvaluatedAgent = PublishedTarball & {
   version_id: string | null
   packageId: string | null
@@ -32,7 +35,7 @@ export async function findEvaluation(query: Queries, id: string): Promise<Select
   return query.selectFrom('evaluations').selectAll().where('id', '=', id).executeTakeFirst()
 }
 
-/** What a worker should run: nothing if this registry does not have the scenario. */
+/** The tasks for a worker: none if this registry does not have the scenario. */
 export function tasksOf(
   { purpose, episodes, seed }: Pick<Selectable<EvaluationTable>, 'purpose' | 'episodes' | 'seed'>,
   { agent, scenario }: Subject,

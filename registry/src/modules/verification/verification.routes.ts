@@ -137,7 +137,7 @@ const releaseRoute = defineRoute({
   },
 })
 
-/** What anybody may ask about verified agents. */
+/** Routes about verified agents. */
 export function verificationRoutes(services: Services): OpenAPIHono<Env> {
   const { database } = services
   const routes = createRoutes()

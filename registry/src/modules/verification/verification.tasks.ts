@@ -22,7 +22,7 @@ export function verificationTasks(services: Services): ScheduledTask[] {
   ]
 }
 
-/** An unfinished evaluation has a job. If the queue was lost (restored from a copy, say), it gets a new one. */
+/** Recreates missing jobs of unfinished evaluations, for example after the queue was restored from a backup. */
 export async function enqueueLostEvaluations(services: Services): Promise<void> {
   const { queue } = services
   const open = await services.database.query
@@ -40,7 +40,7 @@ export async function enqueueLostEvaluations(services: Services): Promise<void> 
   }
 }
 
-/** Verifications that wait for another worker, where there is none any more: the runs on record decide. */
+/** Decides verifications that wait for another worker if none is connected anymore, by the recorded runs. */
 export async function concludeUnanswered(services: Services): Promise<void> {
   const { database, queue } = services
   const waiting = await database.query
@@ -68,7 +68,7 @@ export async function concludeUnanswered(services: Services): Promise<void> {
   }
 }
 
-/** Turns seasons over, and verifies again in each what leaderboards show: the latest version of every package. */
+/** Starts new seasons, and in each verifies the latest version of every package on a leaderboard again. */
 export async function keepSeason(services: Services): Promise<void> {
   await turnSeason(services)
   const { rows } = await sql<{ version_id: string }>`
@@ -89,10 +89,10 @@ export async function keepSeason(services: Services): Promise<void> {
   for (const { version_id: versionId } of rows) await verifyInIdleTime(services, versionId)
 }
 
-/** Attempts at a verification that stays inconclusive: after an hour, then after four times as long each. */
+/** Retries of an inconclusive verification: after an hour, then with a fourfold delay each time. */
 const mostRetries = 5
 
-/** Verifies again what machines left open, in idle time. */
+/** Retries inconclusive verifications in idle time. */
 export async function retryInconclusive(services: Services): Promise<void> {
   const { database } = services
   const { rows } = await sql<{ version_id: string }>`

@@ -15,7 +15,10 @@ type ContradictedRun = WorkerPlace & {
   workerName: string | null
 }
 
-/** Whether the workers of that place get no evaluations. A hold without a machine is for all that state none. */
+/**
+ * Whether workers at that place are held back. A hold without a machine applies to all workers of the owner that report
+ * none.
+ */
 export async function isHeldBack(query: Queries, { owner, machine }: WorkerPlace): Promise<boolean> {
   const row = await query
     .selectFrom('worker_holds')
@@ -28,7 +31,10 @@ export async function isHeldBack(query: Queries, { owner, machine }: WorkerPlace
   return row !== undefined
 }
 
-/** Gives a worker no more evaluations, because others of its signature contradict it. The operator sees and releases it. */
+/**
+ * Holds a worker back from evaluations, because others with its signature contradict it. Operators see it and can
+ * release it.
+ */
 export async function holdBack(
   { log }: Pick<Services, 'log'>,
   query: Transaction<Schema>,
@@ -49,7 +55,7 @@ export async function holdBack(
   })
 }
 
-/** Lets a worker have evaluations again. For operators. Throws `worker_hold_not_found`. */
+/** Releases a held-back worker. For operators. Throws `worker_hold_not_found`. */
 export async function releaseHold(
   { database }: Services,
   { actor, id, ip }: { actor: Actor | null; id: string; ip: string | null },

@@ -9,10 +9,10 @@ import {
 import type { Outcome } from './decide-evaluation.ts'
 import { canonicalJson } from './signing-keys.ts'
 
-/** What a worker reports of a verification. */
+/** A worker's report of a verification. */
 export type WorkerReport = Pick<EvaluationResultRequest, 'checks' | 'output_hash' | 'results'>
 
-/** What one worker found out about an agent whose scenario this registry has. */
+/** One worker's result for an agent whose scenario is in this registry. */
 export function outcomeOf(
   manifest: AgentManifest,
   { checks, output_hash: outputHash, results }: WorkerReport,
@@ -44,8 +44,8 @@ const taskNames = {
 } as const
 
 /**
- * Success is judged by the criteria in agent.json, so they must be the scenario's own. No run is needed to see it. Null if
- * they are.
+ * Checks that the success criteria in agent.json are the scenario's own, because success is judged by them. Needs no
+ * run. Null if they match.
  */
 export function criteriaMismatch(
   { scenario: claimed }: Pick<AgentManifest, 'scenario'>,

@@ -12,7 +12,7 @@ export type WrittenTarball = {
   integrity: string
   /** SHA-1 (hex), for old clients. */
   shasum: string
-  /** Sum of the files' bytes. */
+  /** Total size of the files in bytes. */
   unpackedBytes: number
 }
 

@@ -52,14 +52,14 @@ export function splitSale({
 }
 
 /**
- * What each party returns for a refund of `amountMinor` on an order that has already had `refundedMinor` refunded. The
- * parts sum to the amount and none is negative. Over refunds that sum to the price, each part comes back exactly,
- * however the refunds were split.
+ * The part that each party returns for a refund of `amountMinor` on an order with `refundedMinor` already refunded. The
+ * parts sum to the amount and none is negative. Refunds that sum to the price return each part exactly, however they
+ * were split.
  *
- * Calculated as the difference of two sums, before and after. Rounding each part down alone would not work: fee and
- * royalty might both grow by one for a refund of one, and the seller's part would be negative. So the fee is rounded
- * down, and the royalty is rounded down within what the fee leaves; each of the three sums only grows as more is
- * refunded.
+ * Calculated as the difference of cumulative sums before and after. Rounding each part separately would not work: fee
+ * and royalty could both grow by one for a refund of one, making the seller's part negative. So the fee is rounded
+ * down, and the royalty is rounded down within the remainder; each of the three sums is monotonic in the refunded
+ * amount.
  */
 export function splitRefund(
   sale: SaleParts,
@@ -79,7 +79,7 @@ export function splitRefund(
   }
 }
 
-/** What each party has returned once `refundedMinor` of the price is refunded. */
+/** The cumulative part of each party once `refundedMinor` of the price is refunded. */
 function refundedParts({ feeMinor, royaltyMinor, sellerMinor }: SaleParts, refundedMinor: bigint): SaleParts {
   const beyondFee = royaltyMinor + sellerMinor
   const fee = (refundedMinor * feeMinor) / (feeMinor + beyondFee)
@@ -92,7 +92,7 @@ const callsAPrice = 1_000n
 
 /**
  * The cost of calls at a price per 1,000 calls, in whole minor units. The remainder, in thousandths of a minor unit (0
- * to 999), is carried to the next batch, so that the total is the same however the calls are split into batches.
+ * to 999), is carried to the next batch, so that the total does not depend on how calls are split into batches.
  */
 export function meteredAmount({
   calls,

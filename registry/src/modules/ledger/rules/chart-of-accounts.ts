@@ -1,5 +1,6 @@
 /**
- * Whether an account may be overdrawn, either way, and whether so many transfers touch it that its row is a bottleneck.
+ * Whether an account may be overdrawn in either direction, and whether it is hot: changed by so many transfers that its
+ * row would be a bottleneck.
  */
 export type AccountLimits = {
   debitsMustNotExceedCredits: boolean
@@ -14,11 +15,11 @@ const hot: AccountLimits = { ...unlimited, hot: true }
 
 /** Accounts of every user and organization, one per currency; opened on first use. */
 const ownerAccounts = {
-  /** What a buyer can spend: credited by top-ups, debited by purchases. */
+  /** A buyer's balance: credited by top-ups, debited by purchases. */
   balance: holds,
-  /** What a seller or the author of a scenario has earned: credited by sales, debited by refunds and payouts. */
+  /** Earnings of a seller or scenario author: credited by sales, debited by refunds and payouts. */
   earnings: holds,
-  /** What a seller owes after a chargeback beyond their earnings: debited by the chargeback, credited by repayments. */
+  /** A seller's debt after a chargeback beyond their earnings: debited by the chargeback, credited by repayments. */
   debt: owes,
 }
 
@@ -30,9 +31,9 @@ const platformAccounts = {
   provider: hot,
   /** Clearing: money in transit to sellers. Returns to zero. */
   payouts: unlimited,
-  /** Chargebacks that the platform bears. */
+  /** Chargebacks borne by the platform. */
   losses: hot,
-  /** Counterpart of holds whose parts are decided when they are settled. Nothing is posted to it. */
+  /** Counterpart of holds whose parts are decided at settlement. Nothing is posted to it. */
   holds: hot,
 }
 

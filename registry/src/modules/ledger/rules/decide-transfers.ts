@@ -13,7 +13,7 @@ export type AccountSums = {
 
 export type LedgerAccount = AccountLimits & AccountSums & { id: string; currency: string }
 
-/** What a decision needs: the named accounts and transfers, and which pending ones have ended. */
+/** Input of a decision: the accounts and transfers involved, and the resolved pending transfers. */
 export type LedgerState = {
   accounts: Pick<ReadonlyMap<string, LedgerAccount>, 'get'>
   transfers: Pick<ReadonlyMap<string, RecordedTransfer>, 'get'>
@@ -29,12 +29,12 @@ export type Decision = {
   accounts: Map<string, LedgerAccount>
 }
 
-/** Well below the maximum of int8, to leave space for entries that are not in a hot account's row yet. */
+/** Well below the maximum of int8, to leave room for entries that are not in a hot account's row yet. */
 const maxSum = 8n * 10n ** 18n
 
 /**
- * Decides transfers at a moment, one after another, as TigerBeetle does: each is created, exists already, or is
- * refused; a chain (`linked` on all but its last) is created completely or not at all. Pure: does not change the state.
+ * Decides transfers one after another at a given time, like TigerBeetle: each is created, already exists, or is
+ * refused. A chain (`linked` on all but its last) is created completely or not at all. Pure: does not change the state.
  */
 export function decideTransfers(state: LedgerState, transfers: readonly Transfer[], at: Date): Decision {
   const all = new Draft(state)
@@ -124,7 +124,7 @@ function refuseAccounts(draft: Draft, recorded: RecordedTransfer): RefusalReason
   return debits > maxSum || credits > maxSum ? 'balance_overflow' : undefined
 }
 
-/** Changes on top of a state, so that a refused chain leaves nothing. */
+/** Changes on top of a state, so that a refused chain can be discarded. */
 class Draft implements LedgerState {
   readonly created: RecordedTransfer[] = []
   readonly changed = new Map<string, LedgerAccount>()

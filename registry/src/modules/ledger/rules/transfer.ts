@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto'
 
-/** Moves money at once (`posted`), or holds it until it is posted or voided (`pending`). */
+/** Moves money immediately (`posted`), or holds it until it is posted or voided (`pending`). */
 export type Movement = {
-  /**
-   * uuid, lower case, chosen before requesting the transfer: a repeated request with the same id moves nothing twice.
-   */
+  /** UUID in lower case, chosen before the request: repeated requests with the same ID move the money once. */
   id: string
   kind: 'posted' | 'pending'
   debitAccountId: string
@@ -15,7 +13,7 @@ export type Movement = {
   code: string
   /** uuid of the order, payment, payout … it belongs to. */
   reference?: string
-  /** For a pending transfer: after this it can only be voided. A repeated request must give the same time. */
+  /** For a pending transfer: after this it can only be voided. A repeated request must have the same value. */
   expiresAt?: Date
   /** Made together with the next transfer in the list or not at all. */
   linked?: boolean
@@ -51,7 +49,7 @@ export type RecordedTransfer = {
 }
 
 export type RefusalReason =
-  /** Another transfer has this id, or part of the chain exists already. */
+  /** Another transfer has this ID, or part of the chain already exists. */
   | 'id_taken'
   | 'amount_invalid'
   | 'account_not_found'
@@ -70,14 +68,14 @@ export type RefusalReason =
   /** Another transfer of its chain was refused. */
   | 'linked_failed'
 
-/** `exists`: the same transfer was made before; nothing was done now. */
+/** `exists`: the same transfer was made before, and nothing changed now. */
 export type TransferResult =
   | { id: string; outcome: 'created' | 'exists' }
   | { id: string; outcome: 'refused'; reason: RefusalReason }
 
 /**
- * The id of a transfer: a UUID (version 8) of the SHA-256 of its purpose, so that the same action always requests the same
- * transfer. `ids` are those of the order, refund, payment or payout.
+ * The ID of a transfer: a UUID (version 8) from the SHA-256 of its purpose, so that the same action always requests the
+ * same transfer. `ids`: IDs of the order, refund, payment or payout.
  */
 export function transferId(part: string, ...ids: string[]): string {
   const hash = createHash('sha256')

@@ -1,7 +1,6 @@
 /**
- * Verdaccio loads this file by its name, because it accepts plugins from files only. The plugin itself comes from the
- * configuration (see verdaccio-server.ts), so that it belongs to the calling service and is the module that the service
- * uses.
+ * Verdaccio loads this file by its name, because it accepts plugins only from files. The plugin itself comes from the
+ * configuration (see verdaccio-server.ts), so that it is the service's own instance.
  */
 export default function agentgymPlugin(config: { create: () => object }): object {
   return config.create()

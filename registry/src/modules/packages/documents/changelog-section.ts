@@ -1,4 +1,4 @@
-/** A page shows no more of one version. */
+/** Maximum length per version on a page. */
 const maxCharacters = 20_000
 const fence = /^ {0,3}(`{3,}|~{3,})/
 const heading = /^ {0,3}(#{1,6})(?:[ \t]+(.*))?$/

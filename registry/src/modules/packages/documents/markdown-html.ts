@@ -5,25 +5,25 @@ import remarkParse from 'remark-parse'
 import remarkRehype from 'remark-rehype'
 import { unified } from 'unified'
 
-/** A tree of HTML (hast), as rehype's plugins take it. */
+/** An HTML tree (hast) for rehype plugins. */
 type Root = ReturnType<ReturnType<typeof rehypeSanitize>>
 type Element = Extract<Root['children'][number], { type: 'element' }>
 
-/** A picture of the package as the page loads it from us; its size in pixels, so that nothing moves when it comes. */
+/** An image of the package with its URL on this server and its size in pixels, which prevents layout shifts. */
 type ShownPicture = { address: string; width: number; height: number }
 
-/** By their paths in the package. */
+/** Images by path in the package. */
 export type ShownPictures = Record<string, ShownPicture>
 
 export type RenderedMarkdown = {
   html: string
-  /** Paths in the package that pictures of the text name, whether or not there is something: in order, each once. */
+  /** Paths in the package referenced by images in the text, existing or not: in order, without duplicates. */
   named: string[]
 }
 
 /**
- * GitHub's allowlist without elements that load external content: an image would reveal the reader to its host, so it
- * becomes a link to itself. The package's own images have passed `showPictures`, and pass `finishElements`.
+ * GitHub's allowlist without elements that load external content: an external image would reveal the reader to its
+ * host, so it becomes a link. The package's own images are handled by `showPictures` and `finishElements`.
  */
 const schema: SanitizeSchema = {
   ...defaultSchema,
@@ -31,19 +31,19 @@ const schema: SanitizeSchema = {
   attributes: {
     ...defaultSchema.attributes,
     img: ['src', 'alt', 'width', 'height'],
-    // The text after a fence comes from the author: only the name of a language passes.
+    // The text after a code fence is untrusted: only the name of a language is kept.
     code: [['className', /^language-[\w+#.-]{1,40}$/]],
   },
   protocols: { href: ['http', 'https', 'mailto'] },
   clobberPrefix: 'readme-',
 }
 
-/** What the plugins find beside the tree. */
+/** Data that the plugins share besides the tree. */
 type Data = { pictures: ShownPictures; named: Set<string> }
 
 /**
- * Two walls: raw HTML is no part of the tree that the parser makes (remark-rehype leaves it out), and the tree goes
- * through a list of allowed elements and attributes.
+ * Two layers of protection: the parser's tree has no raw HTML (remark-rehype drops it), and the tree is filtered by an
+ * allowlist of elements and attributes.
  */
 const processor = unified()
   .use(remarkParse)
@@ -64,15 +64,15 @@ const processor = unified()
   .freeze()
 
 /**
- * Renders Markdown (GitHub's) as HTML that is safe to show, with those images of the package. Malicious texts can take
- * long, or exhaust the stack.
+ * Renders GitHub-flavored Markdown as safe HTML, with the given images of the package. Malicious texts can take long,
+ * or exhaust the stack.
  */
 export function markdownHtml(markdown: string, pictures: ShownPictures = {}): RenderedMarkdown {
   const data: Data = { pictures, named: new Set() }
   return { html: String(processor.processSync({ value: markdown, data })), named: [...data.named] }
 }
 
-/** Pictures of the package are shown; others become links to themselves. */
+/** Shows images of the package; others become links. */
 function showPictures(tree: Root, { pictures, named }: Data): void {
   walk(tree, (element) => {
     if (element.tagName !== 'img') return
@@ -91,13 +91,13 @@ function showPictures(tree: Root, { pictures, named }: Data): void {
 }
 
 const anywhere = /^(?:https?:\/\/|mailto:|#)/i
-/** Elements with text of their own, which may run from right to left. */
+/** Elements with text, which may run from right to left. */
 const blocks = new Set(['p', 'h1', 'h2', 'h3', 'h4', 'h5', 'h6', 'li', 'blockquote', 'td', 'th'])
 
-/** Elements that may be wider than the page and scroll: the keyboard can scroll them only if they can be focused. */
+/** Elements that may be wider than the page. They must be focusable to scroll by keyboard. */
 const wide = new Set(['pre', 'table'])
 
-/** Links that lead nowhere (files of the package, `//host`) lose their address; search engines do not count the others. */
+/** Removes the target of relative and protocol-relative links, and marks the others `nofollow`. */
 function finishElements(tree: Root, { pictures }: Data): void {
   const ours = new Set<unknown>(Object.values(pictures).map(({ address }) => address))
   walk(tree, (element) => {
@@ -118,7 +118,7 @@ function finishElements(tree: Root, { pictures }: Data): void {
   })
 }
 
-/** Without recursion: how deep a text nests is for its author to say. In the order of the text. */
+/** In document order. Without recursion, because the author controls the nesting depth. */
 function walk(tree: Root, visit: (element: Element) => void): void {
   const open: (Root['children'][number] | Element['children'][number])[] = [...tree.children].reverse()
   for (let node = open.pop(); node !== undefined; node = open.pop()) {
@@ -129,12 +129,12 @@ function walk(tree: Root, visit: (element: Element) => void): void {
 }
 
 const extension = /\.(?:png|jpe?g|gif|webp)$/i
-/** `scheme:`, `//host` and whatever else does not begin in the package's folder. */
+/** `scheme:`, `//host` and everything else that is not relative to the package's folder. */
 const elsewhere = /^(?:[a-z][a-z0-9+.-]*:|[/\\])/i
 
 /**
- * The package's file that an image in its README names, by its path in the archive: `./docs/a%20b.png?raw=true` is
- * `docs/a b.png`. Null if it names none: another host, `data:`, an absolute path, one that leaves the folder, SVG.
+ * The path in the archive of an image in the README: `./docs/a%20b.png?raw=true` is `docs/a b.png`. Null for other
+ * hosts, `data:`, absolute paths, paths outside the folder, and SVG.
  */
 export function picturePath(source: string): string | null {
   if (elsewhere.test(source)) return null
@@ -145,7 +145,7 @@ export function picturePath(source: string): string | null {
   return segments.join('/')
 }
 
-/** Decoded once, as a browser would: a remaining escape is part of the name, and no file has one. */
+/** Decoded once, like in a browser. A remaining escape is part of the name, which no file has. */
 function decoded(path: string): string | null {
   try {
     return decodeURIComponent(path)

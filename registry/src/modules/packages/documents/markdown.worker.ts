@@ -6,7 +6,7 @@ parentPort?.on('message', ({ markdown, pictures }: { markdown: string; pictures:
   try {
     rendered = markdownHtml(markdown, pictures)
   } catch {
-    // Too deeply nested for the stack: the other side shows it as text.
+    // Too deeply nested for the stack: shown as plain text.
   }
   parentPort?.postMessage(rendered)
 })

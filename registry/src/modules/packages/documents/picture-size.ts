@@ -2,14 +2,14 @@ import type { PictureType } from '../../../core/database/pictures-schema.ts'
 
 type PictureSize = { type: PictureType; width: number; height: number }
 
-/** Decoded, 4096 by 4096 pixels take 64 MiB of a reader's memory. */
+/** 4096 by 4096 pixels take 64 MiB when decoded. */
 const maxSide = 8_192
 const maxPixels = 4_096 * 4_096
 
 /**
- * Kind and size of an image by its content, whatever its name. Null for anything that is not a PNG, JPEG, GIF or WebP,
- * has no size, or is larger than a page shows. Does not use `image-size`: it reads a GIF's header but not its frames,
- * and searches a damaged JPEG byte by byte, which finds a harmless size in a bomb and takes a second for 2 MiB.
+ * Type and size of an image from its content, regardless of its name. Null if it is not a PNG, JPEG, GIF or WebP, has
+ * no size, or is too large to show. Does not use `image-size`: it reads a GIF's header but not its frames, and searches
+ * a damaged JPEG byte by byte, which finds a harmless size in a bomb and takes a second for 2 MiB.
  */
 export function pictureSize(bytes: Buffer): PictureSize | null {
   const found = readPng(bytes) ?? readGif(bytes) ?? readWebp(bytes) ?? readJpeg(bytes)
@@ -26,7 +26,7 @@ function readPng(bytes: Buffer): PictureSize | null {
   return { type: 'image/png', width: bytes.readUInt32BE(16), height: bytes.readUInt32BE(20) }
 }
 
-/** Frames may be larger than the screen in the header; browsers allocate them, so the largest counts. */
+/** Frames may be larger than the screen in the header. Browsers allocate them, so the largest counts. */
 function readGif(bytes: Buffer): PictureSize | null {
   if (bytes.length < 14 || !/^GIF8[79]a$/.test(bytes.toString('latin1', 0, 6))) return null
   let [width, height] = [bytes.readUInt16LE(6), bytes.readUInt16LE(8)]
@@ -99,7 +99,7 @@ function readJpeg(bytes: Buffer): PictureSize | null {
   return null
 }
 
-/** By its Exif record the picture is shown on its side: orientations 5 to 8. */
+/** Whether the Exif orientation swaps width and height: 5 to 8. */
 function isTurned(segment: Buffer): boolean {
   if (segment.toString('latin1', 0, 6) !== 'Exif\0\0' || segment.length < 16) return false
   const tiff = segment.subarray(6)

@@ -3,24 +3,24 @@ import { Worker } from 'node:worker_threads'
 import { LRUCache } from 'lru-cache'
 import type { RenderedMarkdown, ShownPictures } from './markdown-html.ts'
 
-/** What is longer is cut: Markdown has constructs that take time by the square of their length. */
+/** Longer texts are truncated, because some Markdown constructs take quadratic time. */
 const maxCharacters = 200_000
 const timeLimitMs = 2_000
 const cachedCharacters = 32 * 1024 * 1024
 
-/** After a text of an account ran into the time limit, its next ones have less time, down to this. */
+/** Minimum time limit of an account whose texts have timed out. */
 const shortestLimitMs = 125
 const slowTextsCountMs = 10 * 60_000
 
 type Options = {
-  /** Whose text it is: accounts take turns. Default: the server's own. */
+  /** Account of the text, for taking turns. Default: the server itself. */
   account?: string
 }
 
 /**
- * Renders Markdown to HTML in a worker thread, one text at a time and with a time limit, so that a text made to take minutes
- * does not block the server: it is shown as plain text. Accounts take turns, and one whose texts are slow gets less time, so
- * that whatever one account uploads, a text of another waits for one of its texts at most.
+ * Renders Markdown to HTML in a worker thread, one text at a time and with a time limit, so that a malicious text does
+ * not block the server: it is shown as plain text. Accounts take turns, and accounts with slow texts get less time, so
+ * that a text waits for at most one text of each other account.
  */
 export class ReadmeRenderer {
   readonly #html = new LRUCache<string, string, string>({
@@ -29,19 +29,19 @@ export class ReadmeRenderer {
     fetchMethod: async (versionId, _stale, { context: markdown }) =>
       (await this.render(markdown, {}, { account: `version:${versionId}` })).html,
   })
-  /** Times at which texts of an account ran into the limit: how many, for a while. */
+  /** Recent timeouts per account. */
   readonly #slow = new LRUCache<string, number>({ max: 10_000, ttl: slowTextsCountMs })
-  /** Waiting texts by account; accounts in the order of their turns. */
+  /** Waiting texts by account, in the order of turns. */
   readonly #waiting = new Map<string, (() => Promise<void>)[]>()
   #worker: Promise<Worker> | undefined
   #busy = false
 
-  /** HTML of a version's README, without its pictures; cached, since versions do not change. */
+  /** HTML of a version's README without images; cached, because versions do not change. */
   readme(versionId: string, markdown: string): Promise<string> {
     return this.#html.forceFetch(versionId, { context: markdown })
   }
 
-  /** Renders with these pictures. Names no pictures if it falls back to plain text. */
+  /** Renders with these images. Returns no images if it falls back to plain text. */
   async render(
     markdown: string,
     pictures: ShownPictures = {},
@@ -61,7 +61,7 @@ export class ReadmeRenderer {
     await worker?.terminate()
   }
 
-  /** Renders what waits, a text of each account in turn. */
+  /** Renders the waiting texts, one of each account in turn. */
   async #work(): Promise<void> {
     if (this.#busy) return
     this.#busy = true
@@ -92,7 +92,7 @@ export class ReadmeRenderer {
       this.#worker = undefined
       await worker.terminate()
     } catch {
-      // The thread did not start: the next README tries again.
+      // The thread did not start. The next README retries.
       this.#worker = undefined
     }
     return { html: asText(markdown), named: [] }
@@ -102,7 +102,7 @@ export class ReadmeRenderer {
 /** Resolves once its imports are loaded, so that they do not count against a README's time limit. */
 async function startWorker(): Promise<Worker> {
   const worker = new Worker(new URL('./markdown.worker.ts', import.meta.url), {
-    // A README needs a few megabytes; the thread, not the server, dies of one that needs hundreds.
+    // A README needs a few megabytes. If one needs hundreds, the thread ends instead of the server.
     resourceLimits: { maxOldGenerationSizeMb: 192 },
   })
   await once(worker, 'message')
@@ -110,7 +110,7 @@ async function startWorker(): Promise<Worker> {
   return worker
 }
 
-/** Null if the text could not be rendered, undefined if the worker has to be replaced. */
+/** Null if the text could not be rendered; undefined if the worker must be replaced. */
 function ask(
   worker: Worker,
   input: { markdown: string; pictures: ShownPictures },
@@ -127,7 +127,7 @@ function ask(
   })
 }
 
-/** As HTML, without rendering it. */
+/** The text as HTML, without rendering. */
 export function asText(markdown: string): string {
   const text = markdown.slice(0, maxCharacters)
   const escaped = text.replace(/[&<>"']/g, (character) => `&#${character.charCodeAt(0)};`)

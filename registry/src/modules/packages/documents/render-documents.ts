@@ -7,29 +7,28 @@ import { asText, type ReadmeRenderer } from './readme-renderer.ts'
 import { holdPictures, keepDocuments, keepReadmeHtml, unrendered } from './version-documents.store.ts'
 import { readDocuments } from './version-documents.ts'
 
-/** Versions that are rendered at once, each of another account, so that their texts take turns. */
+/** Maximum number of versions rendered at once, each of a different account. */
 const atOnce = 4
-/** Longer than all texts of a version take beside those of other accounts. After that, its process counts as dead. */
+/** Longer than rendering a version ever takes. After that, its process counts as dead. */
 const leaseSeconds = 60
 
 type Rendering = Pick<Services, 'database' | 'objects' | 'config' | 'log'> & { readmes: ReadmeRenderer }
 type Waiting = { id: string; name: string; version: string; readme: string; object_key: string; account: string }
 
 /**
- * Renders READMEs and release notes after their versions were accepted, in the background. Accounts take turns: whatever
- * one account publishes, a version of another waits for one of its versions at most. What waits is in the database, so a
- * process that dies leaves it to the next.
+ * Renders READMEs and release notes of accepted versions in the background. Accounts take turns, so that a version
+ * waits for at most one version of each other account. The queue is in the database, so it survives the process.
  */
 export class DocumentRenderer {
-  /** The last turn of each account. */
+  /** Last turn of each account. */
   readonly #turns = new LRUCache<string, number>({ max: 10_000 })
   #turn = 0
-  /** Accounts with a version that is being rendered here. */
+  /** Accounts with a version being rendered in this process. */
   readonly #busy = new Set<string>()
   #loops = 0
   #woken = false
 
-  /** Renders what waits. Call it once a version is committed; a scheduled task finds what others have left. */
+  /** Renders waiting versions. Call it after committing a version; a scheduled task also runs it. */
   wake(services: Rendering): void {
     this.#woken = true
     if (this.#loops === atOnce) return
@@ -87,7 +86,7 @@ export class DocumentRenderer {
     try {
       await renderDocuments(services, version)
     } catch (error) {
-      // Tried once: its README stays plain text.
+      // Not retried: the README stays plain text.
       const { id, readme } = version
       services.log.warn('the documents of a version could not be rendered', { version_id: id, error: String(error) })
       await keepReadmeHtml(services.database.query, id, asText(readme))
@@ -95,7 +94,7 @@ export class DocumentRenderer {
   }
 }
 
-/** Renders the documents of a version from its tarball and stores them. For the server itself if there is no account. */
+/** Renders the documents of a version from its tarball and stores them. Without an account, for the server itself. */
 export async function renderDocuments(
   { database, objects, config, readmes }: Rendering,
   { id, name, version, object_key: key, account }: Omit<Waiting, 'account' | 'readme'> & { account?: string },

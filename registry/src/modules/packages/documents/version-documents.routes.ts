@@ -54,12 +54,10 @@ const changesRoute = defineRoute({
   },
 })
 
-/**
- * The browser caches it permanently: another image has another address. For a private package it revalidates each time.
- */
+/** Browsers cache it permanently, because its URL contains the hash. For private packages they revalidate each time. */
 const keep = { public: 'private, max-age=31536000, immutable', private: 'private, no-cache' }
 
-/** What a version's own files show on its pages. */
+/** Documents from a version's own files. */
 export function documentRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
   routes.openapi(pictureRoute, async (c) => {

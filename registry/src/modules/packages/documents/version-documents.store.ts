@@ -11,10 +11,10 @@ import type { ReadmePicture, VersionDocuments } from './version-documents.ts'
 
 /** Version of `markdownHtml`'s rules. Increase it when they change: stored HTML of another version is not shown. */
 export const rendering = 3
-/** Of a README that waits to be rendered: its HTML is plain text until then. */
+/** Marks a README that is not rendered yet, with plain text as its HTML. */
 export const unrendered = 0
 
-/** Stores the documents rendered from a version's files. The bytes of its images are in the store before the commit. */
+/** Stores the documents rendered from a version's files. The bytes of its images are stored before the commit. */
 export async function keepDocuments(
   query: Queries,
   versionId: string,
@@ -35,7 +35,7 @@ export async function keepDocuments(
       .execute()
 }
 
-/** Keeps a README's HTML for all who read the version. */
+/** Stores a README's HTML. */
 export async function keepReadmeHtml(query: Queries, versionId: string, html: string): Promise<void> {
   await query
     .insertInto('readme_html')
@@ -44,7 +44,7 @@ export async function keepReadmeHtml(query: Queries, versionId: string, html: st
     .execute()
 }
 
-/** A version's README until it is rendered, which a `DocumentRenderer` does once it is committed. */
+/** Stores a version's README as plain text, until a `DocumentRenderer` renders it after the commit. */
 export async function keepUnrendered(query: Queries, versionId: string, readme: string): Promise<void> {
   await query
     .insertInto('readme_html')
@@ -52,7 +52,7 @@ export async function keepUnrendered(query: Queries, versionId: string, readme: 
     .execute()
 }
 
-/** HTML of a version's README as stored; rendered now, without pictures, if that was an earlier rendering. */
+/** The stored HTML of a version's README. HTML of an earlier renderer is replaced by a rendering without images. */
 export async function readmeHtmlOf(
   { database, readmes }: Pick<Services, 'database'> & { readmes: ReadmeRenderer },
   version: { id: string; readme: string },
@@ -69,8 +69,8 @@ export async function readmeHtmlOf(
 const pictureKey = (hash: string): string => `sha256/${hash}`
 
 /**
- * A picture in a version's README, if the actor may read that. Throws `package_not_found`, `package_taken_down`,
- * `version_not_found`, and `picture_not_found` for every other file of the package.
+ * An image in a version's README, if the actor may read the version. Throws `package_not_found`, `package_taken_down`,
+ * `version_not_found`, and `picture_not_found` for all other files of the package.
  */
 export async function readReadmePicture(
   { database: { query }, objects }: Pick<Services, 'database' | 'objects'>,
@@ -106,7 +106,10 @@ export async function changesOf(query: Queries, versionId: string): Promise<{ ma
   return row ?? null
 }
 
-/** Of the versions that the actor may see, newest upload first. Throws `package_not_found`, `version_not_found`. */
+/**
+ * Release notes of the versions that the actor may see, newest upload first. Throws `package_not_found`,
+ * `version_not_found`.
+ */
 export async function listChanges(
   query: Queries,
   actor: Actor | null,
@@ -131,7 +134,7 @@ export async function listChanges(
   return { name: found.name, changes }
 }
 
-/** Stores pictures and locks them against the sweeper until the transaction ends; always in the same order. */
+/** Stores images and locks them against the sweeper until the transaction ends, always in the same order. */
 export async function holdPictures(
   { database, objects }: Pick<Services, 'database' | 'objects'>,
   query: Transaction<Schema>,

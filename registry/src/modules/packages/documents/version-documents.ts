@@ -11,7 +11,7 @@ import type { ReadmeRenderer } from './readme-renderer.ts'
 /** A picture that a README shows. */
 export type ReadmePicture = { hash: string; type: PictureType; bytes: Buffer }
 
-/** What the pages of a version show of its own files. */
+/** Documents of a version for its pages. */
 export type VersionDocuments = {
   readmeHtml: string
   pictures: ReadmePicture[]
@@ -19,10 +19,10 @@ export type VersionDocuments = {
   changes: { markdown: string; html: string } | null
 }
 
-/** What is larger, or more, stays a word of the text. */
+/** Larger or additional images are shown as text. */
 const limits = { pictures: 20, bytesEach: 2 * 1024 * 1024, bytes: 10 * 1024 * 1024 }
 
-/** Makes them for `account`, once for all readers, from a tarball that was read as `tarball` says. */
+/** Renders the documents for `account`, once for all readers, from a tarball already read as `tarball`. */
 export async function readDocuments(
   readmes: ReadmeRenderer,
   { bytes, tarball }: { bytes: Uint8Array; tarball: Pick<Tarball, 'readme' | 'changelog' | 'files'> },
@@ -46,7 +46,7 @@ export async function readDocuments(
 
 type Found = { path: string; picture: ReadmePicture; width: number; height: number }
 
-/** The first of those named that there are, as far as they are pictures and small enough. */
+/** The first referenced files that exist, are images and are small enough. */
 async function findPictures(
   bytes: Uint8Array,
   files: Tarball['files'],

@@ -1,7 +1,7 @@
 import type { ProgressEvent } from '@agentgym/contract'
 import { csvLine } from '../../../core/http/csv.ts'
 
-/** What a scenario measures may have any name, and any number of them; a table has this many of its columns at most. */
+/** Maximum number of columns for a scenario's own metrics, which can have any number and names. */
 export const MAX_METRICS = 200
 
 type Cell = number | null | undefined

@@ -3,8 +3,8 @@ import protobuf from 'protobufjs'
 import { learnerMetrics, MAX_METRICS } from './metrics-csv.ts'
 
 /**
- * The part of TensorFlow's event.proto and summary.proto that scalars need; field numbers are theirs. Outside of a `oneof` a
- * value of 0 would not be written, and TensorBoard would show none.
+ * The part of TensorFlow's event.proto and summary.proto needed for scalars, with the original field numbers. Outside
+ * of a `oneof`, a value of 0 would not be written and TensorBoard would not show it.
  */
 const schema = `
   syntax = "proto3";
@@ -25,8 +25,9 @@ const Event = protobuf.parse(schema, { keepCase: true }).root.lookupType('tensor
 type Value = { tag: string; simple_value: number }
 
 /**
- * A run's curve as an event file of TensorBoard: a record an iteration, at the environment steps so far, at the time
- * `startedAt` plus the seconds trained. What is null is left out. Values are float32, as TensorBoard has them.
+ * A run's learning curve as a TensorBoard event file: one record per iteration, with the environment steps so far as
+ * its step and `startedAt` plus the seconds trained as its time. Null values are omitted. Values are float32, as in
+ * TensorBoard.
  */
 export async function* tensorboardEvents(
   points: AsyncIterable<ProgressEvent> | Iterable<ProgressEvent>,
@@ -42,7 +43,7 @@ export async function* tensorboardEvents(
     })
 }
 
-/** Name of the file: TensorBoard opens those that have `tfevents` in it. */
+/** Name of the file. TensorBoard requires `tfevents` in it. */
 export function tensorboardFileName(run: string, startedAt: Date): string {
   return `events.out.tfevents.${Math.floor(startedAt.getTime() / 1000)}.${run}`
 }
@@ -76,7 +77,7 @@ function record(event: Record<string, unknown>): Uint8Array {
   return bytes
 }
 
-/** Checksums of checksums are weak, so TFRecord turns each by 15 bits and adds a constant. */
+/** The masked checksum of TFRecord: rotated by 15 bits, plus a constant, because CRCs of CRCs are weak. */
 function masked(bytes: Uint8Array): number {
   const crc = crc32c(bytes)
   return (((crc >>> 15) | (crc << 17)) + 0xa282ead8) >>> 0
@@ -91,7 +92,7 @@ const table = Uint32Array.from({ length: 256 }, (_, byte) => {
   return remainder >>> 0
 })
 
-/** CRC-32C (RFC 3720, appendix B.4) as an unsigned number; Node's own `crc32` is of another polynomial. */
+/** CRC-32C (RFC 3720, appendix B.4) as an unsigned number; Node's own `crc32` uses another polynomial. */
 export function crc32c(bytes: Uint8Array): number {
   let remainder = 0xffffffff
   for (const byte of bytes) remainder = (remainder >>> 8) ^ table[(remainder ^ byte) & 0xff]
