@@ -34,7 +34,7 @@ export default defineScenario({
   tasks: { train: 2000, eval: 1_000_000_000 },
 
   reset({ task }): State {
-    const maze = generateMazeOf(task.split, createRng(mazeSeed(task)))
+    const maze = mazeOf(task)
     const lastVisit = new Int16Array(SIZE * SIZE).fill(-1)
     lastVisit[maze.start] = 0
     return { maze, square: maze.start, steps: 0, lastVisit }
@@ -49,7 +49,8 @@ export default defineScenario({
   },
 
   observe({ maze, square, steps, lastVisit }) {
-    const view = new Float32Array(CHANNELS * VIEW * VIEW)
+    // A plain array: each small typed array has memory of its own that must be freed.
+    const view: number[] = new Array(CHANNELS * VIEW * VIEW).fill(0)
     const column = square % SIZE
     const row = Math.floor(square / SIZE)
     for (let dy = -SIGHT; dy <= SIGHT; dy += 1) {
@@ -78,6 +79,15 @@ export default defineScenario({
     return { solved: solved ? 1 : 0, path_efficiency: solved ? maze.shortest / steps : 0 }
   },
 })
+
+/** Training meets its mazes again and again, so they are made once; a held-out maze is hardly met twice. */
+const made: Maze[] = []
+
+function mazeOf(task: { split: 'train' | 'eval'; index: number }): Maze {
+  if (task.split === 'eval') return generateMazeOf('eval', createRng(mazeSeed(task)))
+  made[task.index] ??= generateMazeOf('train', createRng(mazeSeed(task)))
+  return made[task.index]
+}
 
 /** Seeds of training are below 2^30, those of evaluation from there on. */
 function mazeSeed(task: { split: 'train' | 'eval'; index: number }): number {

@@ -1,6 +1,6 @@
 import { defineScenario, type EpisodeContext, type ScenarioDefinition, type StepResult } from './define-scenario.ts'
 import { definitionError, describeValue } from './engine/faults.ts'
-import { append, isArray, max, nullObject, objectKeys } from './engine/primordials.ts'
+import { append, falses, isArray, max, nullObject, objectKeys } from './engine/primordials.ts'
 import { isName } from './engine/read-space.ts'
 import { type ActionSpace, branches, dict, discrete, type SampleOf, type Space } from './spaces.ts'
 import {
@@ -439,9 +439,11 @@ function allLegalIn(space: Space): unknown {
 }
 
 function toolMask<State>(names: unknown, tools: readonly PlayedTool<State>[]): boolean[] {
-  const mask: boolean[] = []
-  for (let i = 0; i < tools.length; i += 1) append(mask, names === ALL)
-  if (names === ALL) return mask
+  const mask = falses(tools.length)
+  if (names === ALL) {
+    for (let i = 0; i < mask.length; i += 1) mask[i] = true
+    return mask
+  }
   if (!isArray(names)) fail(`available must return an array of tool names, got ${describeValue(names)}`)
   for (let i = 0; i < names.length; i += 1) {
     let index = 0

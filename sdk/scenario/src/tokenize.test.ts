@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { box, encodeObservation, text, tokenize } from './index.ts'
+import { CachedTokenizer } from './tokenize.ts'
 
 const ids = (words: string) => tokenize(words, { maxTokens: 12 }).filter((id) => id !== 0)
 
@@ -34,6 +35,23 @@ describe('tokenize', () => {
         0,
       ]
     `)
+  })
+
+  test('the cache gives what the tokenizer gives, also when it has started over', () => {
+    const tokenizer = new CachedTokenizer(5, 300)
+    const row = new Float32Array(7)
+    const check = (words: string) => {
+      tokenizer.write(words, row.fill(-1), 1)
+      expect(Array.from(row)).toEqual([-1, ...tokenize(words, { maxTokens: 5, vocabulary: 300 }), -1])
+    }
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom('', 'a', 'a b', 'b a', 'Grüße, c d e f g'), { maxLength: 20 }), (texts) =>
+        texts.forEach(check),
+      ),
+    )
+    // 1,100 texts of 4,000 units are more than it holds.
+    for (let i = 0; i < 2200; i++) tokenizer.write(`${i % 1100} word `.padEnd(4000), row, 1)
+    for (const words of ['a b', '7 word '.padEnd(4000), 'x'.repeat(5000), 'a b']) check(words)
   })
 
   test('padding, cutting and ranges', () => {

@@ -1,6 +1,7 @@
 import {
   append,
   charCodeAt,
+  Float32Buffer,
   imul,
   isInteger,
   lowerCase,
@@ -8,6 +9,7 @@ import {
   PlainRangeError,
   PlainTypeError,
   regExpExec,
+  StringMap,
 } from './engine/primordials.ts'
 import { finalizeHash } from './engine/random-stream.ts'
 
@@ -75,6 +77,47 @@ export function writeTokens(
   }
   for (let i = count; i < maxTokens; i += 1) target[offset + i] = 0
   return count
+}
+
+/** A cache holds texts and tokens of this many UTF-16 units, about 8 MB, and no text of more than 4,000 units. */
+const MAX_CACHE_UNITS = 4_000_000
+const MAX_CACHED_TEXT = 4000
+
+/** `writeTokens` that remembers what texts were read as: most observations of an episode repeat their texts. */
+export class CachedTokenizer {
+  readonly #maxTokens: number
+  readonly #vocabulary: number
+  readonly #known = new StringMap<Float32Array>()
+  #units = 0
+
+  constructor(maxTokens: number, vocabulary: number) {
+    this.#maxTokens = maxTokens
+    this.#vocabulary = vocabulary
+  }
+
+  write(text: string, target: Float32Array, offset: number): void {
+    const known = this.#known.get(text)
+    if (known === undefined) {
+      writeTokens(text, this.#maxTokens, this.#vocabulary, target, offset)
+      if (text.length <= MAX_CACHED_TEXT) this.#keep(text, target, offset)
+      return
+    }
+    for (let i = 0; i < this.#maxTokens; i += 1) target[offset + i] = known[i]
+  }
+
+  /** Starts over when the cache is full, so that texts that never return cost no more than the work of keeping them. */
+  #keep(text: string, target: Float32Array, offset: number): void {
+    const units = text.length + 2 * this.#maxTokens
+    if (units > MAX_CACHE_UNITS) return
+    this.#units += units
+    if (this.#units > MAX_CACHE_UNITS) {
+      this.#known.clear()
+      this.#units = units
+    }
+    const tokens = new Float32Buffer(this.#maxTokens)
+    for (let i = 0; i < this.#maxTokens; i += 1) tokens[i] = target[offset + i]
+    this.#known.set(text, tokens)
+  }
 }
 
 /**

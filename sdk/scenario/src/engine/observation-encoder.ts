@@ -1,5 +1,5 @@
 import type { Space } from '../spaces.ts'
-import { MAX_TEXT_LENGTH, writeTokens } from '../tokenize.ts'
+import { CachedTokenizer, MAX_TEXT_LENGTH } from '../tokenize.ts'
 import { describeValue, Problem } from './faults.ts'
 import {
   append,
@@ -141,7 +141,7 @@ function multiDiscreteEncoder(space: MultiDiscreteDescription, name: string): Ob
 }
 
 function textEncoder(space: TextDescription, name: string, watch: TextWatch | null): ObservationEncoder {
-  const { maxTokens, vocabulary } = space
+  const tokenizer = new CachedTokenizer(space.maxTokens, space.vocabulary)
   return (sample, row, offset) => {
     if (typeof sample !== 'string') {
       if (name === '') refusePromise(sample, 'observe')
@@ -149,7 +149,7 @@ function textEncoder(space: TextDescription, name: string, watch: TextWatch | nu
     }
     if (sample.length > MAX_TEXT_LENGTH)
       invalid(name, `is a text of ${sample.length} characters; at most ${MAX_TEXT_LENGTH}`)
-    writeTokens(sample, maxTokens, vocabulary, row, offset)
+    tokenizer.write(sample, row, offset)
     if (watch !== null) watch.take(sample)
   }
 }

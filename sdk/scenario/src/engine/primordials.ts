@@ -32,6 +32,13 @@ const promiseThen = uncurryThis(
   Promise.prototype.then as Method<object, [((value: unknown) => void)?, ((reason: unknown) => void)?], unknown>,
 )
 
+const arrayWith = uncurryThis(
+  Array.prototype.with as Method<readonly boolean[], [index: number, value: boolean], boolean[]>,
+)
+const NativeMap = Map
+const mapGet = uncurryThis(Map.prototype.get as Method<object, [key: string], unknown>)
+const mapSet = uncurryThis(Map.prototype.set as Method<object, [key: string, value: unknown], unknown>)
+
 export const charCodeAt = uncurryThis(String.prototype.charCodeAt)
 export const stringSlice = uncurryThis(String.prototype.slice)
 export const normalizeString = uncurryThis(String.prototype.normalize as Method<string, [form: string], string>)
@@ -95,6 +102,36 @@ export function zeros(length: number): number[] {
       for (let i = 5; i < length; i += 1) append(array, 0)
       return array
     }
+  }
+}
+
+const falseLists = nullObject<boolean[]>()
+
+/** A new array of `false` without holes, for every step: a copy costs a hundredth of appending. */
+export function falses(length: number): boolean[] {
+  if (length === 0) return []
+  const made = falseLists[length]
+  if (made !== undefined) return arrayWith(made, 0, false)
+  const list: boolean[] = []
+  for (let i = 0; i < length; i += 1) append(list, false)
+  falseLists[length] = list
+  return arrayWith(list, 0, false)
+}
+
+/** Values by strings, for when there may be many of them. */
+export class StringMap<Value> {
+  #map: object = new NativeMap()
+
+  get(key: string): Value | undefined {
+    return mapGet(this.#map, key) as Value | undefined
+  }
+
+  set(key: string, value: Value): void {
+    mapSet(this.#map, key, value)
+  }
+
+  clear(): void {
+    this.#map = new NativeMap()
   }
 }
 
