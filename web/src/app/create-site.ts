@@ -15,10 +15,10 @@ import type { Visit } from './visit.ts'
 
 type SiteEnv = { Bindings: { visitor: Visitor } }
 
-/** Ages on a page are those of the moment it was rendered, so it is not shown for longer. */
+/** Relative times on a page are computed at rendering, so it is not cached for longer. */
 const cacheOptions = { ttlMs: 3_000, maxBytes: 48 * 2 ** 20 }
 
-/** The site as one function from requests to pages. `routes` are all of its routes unless told. */
+/** The site as a function from requests to pages. `routes`: default, all routes of the site. */
 export function createSite(
   host: SiteHost,
   { assets, routes = siteRoutes }: { assets: SiteAssets; routes?: readonly SiteRoute[] },
@@ -57,17 +57,17 @@ export function createSite(
 }
 
 /**
- * All that a public page depends on besides the API's answers; null where the request brings a session, valid or not.
- * Handlers read nothing else of a request.
+ * The cache key of a public page: everything that it depends on besides the API's responses. Null if the request has a
+ * session, valid or not. Handlers read nothing else of a request.
  */
 function publicKey(host: SiteHost, { method, rule }: SiteRoute, { url, headers }: Request): string | null {
   const cookies = headers.get('cookie') ?? ''
   if (method !== 'get' || rule.access !== 'public' || cookieIn(cookies, sessionName(host)) !== undefined) return null
-  // The path as it was sent: what a page says of its own address is that.
+  // The path as sent, because pages show their own URL.
   return `${themeIn(cookies)} ${url.slice(url.indexOf('/', url.indexOf('//') + 2))}`
 }
 
-/** Whatever a route throws, as a page. */
+/** The error page for anything that a route throws. */
 async function guarded(
   host: SiteHost,
   visitor: Visitor,
@@ -99,12 +99,12 @@ function isOurForm(host: SiteHost, { rule }: SiteRoute, { request, form }: Visit
   return rule.formToken === false || isFormToken(form.get('form_token'), request.headers.get('cookie') ?? '', host)
 }
 
-/** Where to log in and come back from. What a form would have done is not done later. */
+/** Redirects to the login page, which returns here. A submitted form is not repeated. */
 function logInPath({ url }: Visit, { method }: SiteRoute): string {
   return method === 'get' ? `/login?next=${encodeURIComponent(`${url.pathname}${url.search}`)}` : '/login'
 }
 
-/** Whose session the request brings: asked for where there is one at all. */
+/** The account of the request's session, if it has one. */
 async function accountOf(host: SiteHost, { request, api }: Visit): Promise<OwnAccount | null> {
   if (cookieIn(request.headers.get('cookie') ?? '', sessionName(host)) === undefined) return null
   try {

@@ -1,9 +1,9 @@
 import { AgentGymError, decimalAmount, errorCatalog, parseAmount } from '@agentgym/contract'
 
-/** What a form holds, as text; what is not in it is empty. */
+/** Values of a form as text. Missing fields are empty. */
 export type FormValues = {
   get(name: string): string
-  /** Of boxes and lists that share a name. */
+  /** Values of checkboxes and lists that share a name. */
   all(name: string): string[]
 }
 
@@ -11,7 +11,7 @@ export const noForm: FormValues = { get: () => '', all: () => [] }
 
 const mostFields = 200
 
-/** Reads a form of this site. Throws `request_invalid` for a body that none of them sends. */
+/** Parses a form of this site. Throws `request_invalid` for other bodies. */
 export async function readForm(request: Request): Promise<FormValues> {
   const type = request.headers.get('content-type')?.split(';')[0].trim().toLowerCase()
   const text = await request.text()
@@ -19,7 +19,7 @@ export async function readForm(request: Request): Promise<FormValues> {
   const fields = new URLSearchParams(text)
   if (fields.size > mostFields) throw notAForm()
   return {
-    // Browsers write line ends of a text area as CR LF.
+    // Browsers send line breaks of a text area as CR LF.
     get: (name) => (fields.get(name) ?? '').replaceAll('\r\n', '\n'),
     all: (name) => fields.getAll(name),
   }
@@ -33,38 +33,38 @@ function notAForm(): AgentGymError {
   })
 }
 
-/** Why a form was refused, as the form shows it. */
+/** The refusal of a form, as shown in it. */
 export type FormFailure = {
   /** HTTP status of the page that shows it. */
   status: number
   /** Message by the API's name of the field. */
   fields: Record<string, string>
-  /** What concerns no one field. */
+  /** Messages about no single field. */
   message: string | null
   hint: string | null
 }
 
-/** The one field that a failure of these codes is about, unless the form says otherwise. */
+/** The field of errors with these codes, unless the form overrides it. */
 const usualFields: Partial<Record<string, string>> = {
   name_invalid: 'username',
   name_taken: 'username',
   email_taken: 'email',
 }
 
-/** Where somebody else's server does not answer: nothing is lost, and the form can be sent again as it stands. */
+/** Failures of external servers: nothing is lost, and the form can be submitted again unchanged. */
 const unanswered = 'payment_provider_unavailable'
-/** What passes, and is shown at the form, which keeps its values. */
+/** Temporary failures, shown in the form, which keeps its values. */
 const passing = new Set<string>([
   ...[unanswered, 'agent_unavailable', 'agent_failed'],
   ...['database_unavailable', 'storage_unavailable', 'request_timeout'],
 ])
 
-/** What another page asks for: a log-in, a code of the second factor. */
+/** Handled by other pages: login, and the second factor. */
 const elsewhere = new Set<string>(['unauthenticated', 'second_factor_required'])
 
 /**
- * Does the work of a form: null, or why the API refused it, where `fieldOf` names the field that a code is about. Bugs, a
- * session that is over and a second factor that must be confirmed are thrown on.
+ * Runs the action of a form. Returns null, or the API's refusal; `fieldOf` maps error codes to fields. Rethrows bugs,
+ * ended sessions and required second factors.
  */
 export async function attempt(
   work: () => Promise<unknown>,
@@ -94,7 +94,7 @@ function describeFailure(
   return { fields: { [field]: hint === null ? error.message : `${error.message} ${hint}` }, message: null, hint: null }
 }
 
-/** A rule of the API that is about one field says so in its sentence, too, which stands under the field here. */
+/** Strips the name of the field from an API message, because it is shown below the field. */
 function fieldOfRule({ message, data: { field } }: AgentGymError): Record<string, string> {
   if (typeof field !== 'string' || field === '') return {}
   return { [field]: sentence(message.replace(/^The field "[^"]*" of the \w+ is invalid: /, '')) }
@@ -112,7 +112,7 @@ function sentence(text: string): string {
   return `${text.charAt(0).toUpperCase()}${text.slice(1).replace(/\.$/, '')}.`
 }
 
-/** Minor units of what a form's field says in units of the currency. Throws `request_invalid`, naming the field. */
+/** Parses an amount in a form field into minor units. Throws `request_invalid`, naming the field. */
 export function formAmount(form: FormValues, field: string, currency: string): number {
   const text = form.get(field).trim()
   const parsed = parseAmount(text, currency)
@@ -123,17 +123,17 @@ export function formAmount(form: FormValues, field: string, currency: string): n
   )
 }
 
-/** Likewise, where nothing need be said. */
+/** The same for an optional field. */
 export function optionalFormAmount(form: FormValues, field: string, currency: string): number | undefined {
   return form.get(field).trim() === '' ? undefined : formAmount(form, field, currency)
 }
 
-/** Likewise, where nothing at all is an amount, too. */
+/** The same, where zero or an empty field means 0. */
 export function formAmountOrZero(form: FormValues, field: string, currency: string): number {
   return /^0*(\.0*)?$/.test(form.get(field).trim()) ? 0 : formAmount(form, field, currency)
 }
 
-/** An amount as it is typed: `1250.00`. */
+/** An amount in input format: `1250.00`. */
 export function typedAmount(minor: number, currency: string): string {
   return decimalAmount(minor, currency)
 }

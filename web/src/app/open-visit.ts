@@ -11,7 +11,7 @@ import type { Visit } from './visit.ts'
 
 export type OpenVisit = {
   visit: Visit
-  /** The answer with the cookies that came up on the way. */
+  /** The response with the cookies set during the request. */
   finish(response: Response): Response
 }
 
@@ -22,11 +22,11 @@ type Opening = {
   request: Request
   visitor: Visitor
   params: Record<string, string>
-  /** Key of the page in the cache; null where it is not for every visitor. */
+  /** Cache key of the page; null if it is not public. */
   cacheKey: string | null
 }
 
-/** What a handler gets, before the account is known and the form is read. */
+/** A handler's input, before the account and the form are read. */
 export function openVisit({ host, assets, cache, request, visitor, params, cacheKey }: Opening): OpenVisit {
   const cookies = request.headers.get('cookie') ?? ''
   const setCookies: string[] = []
@@ -76,7 +76,9 @@ export function openVisit({ host, assets, cache, request, visitor, params, cache
 
 type PageResponse = { status: number; shared: boolean; request: Request }
 
-/** A page's answer; 304 where the browser has the same one already. As bytes: undici would look at each character again. */
+/**
+ * The response with a page, or 304 if the browser has it cached. As bytes, because undici would scan a string again.
+ */
 export function pageResponse({ bytes, etag }: CachedPage, { status, shared, request }: PageResponse): Response {
   const headers = pageHeaders({ shared })
   if (!shared || status !== 200) return new Response(bytes, { status, headers })
@@ -116,13 +118,13 @@ function contextOf(visit: Visit, { host, assets, cookies, sign, setCookie }: Dra
   }
 }
 
-/** The visitor's own choice, remembered in their browser; without one the system's. */
+/** The visitor's theme from its cookie. Default: the system's. */
 export function themeIn(cookies: string): Theme {
   const chosen = cookieIn(cookies, 'agentgym_theme')
   return chosen === 'light' || chosen === 'dark' ? chosen : 'system'
 }
 
-/** Pages load what this server serves and nothing else. No inline scripts, no inline styles. */
+/** Pages load resources of this server only. No inline scripts or styles. */
 const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -140,7 +142,7 @@ function pageHeaders({ shared }: { shared: boolean }): Record<string, string> {
   return {
     'content-type': 'text/html; charset=utf-8',
     'content-security-policy': pagePolicy,
-    // A page of a session must not come back by the browser's button after logging out.
+    // Pages of a session must not reappear by the back button after logging out.
     'cache-control': shared ? 'private, no-cache' : 'no-store',
     // Session and theme.
     vary: 'cookie',

@@ -3,29 +3,29 @@ import type { OwnAccount } from '@agentgym/contract'
 import type { Visit } from './visit.ts'
 
 /**
- * Who may come here. `public`: anyone. `account`: who is logged in. `member`: who belongs, in any role, to the account
- * that the path names; `owner`: who is its owner or one of its admins (a user owns their own). `operator`: who runs this
- * installation. It is a first wall and decides what is shown at all; what may be read and done, the API decides.
+ * Who may open a page. `public`: everyone. `account`: logged-in users. `member`: members, in any role, of the account
+ * in the path. `owner`: its owners and admins (users own their own account). `operator`: operators of this
+ * installation. This only decides which pages are shown; the API decides what may be read and done.
  */
 export type Access = 'public' | 'account' | 'member' | 'owner' | 'operator'
 
 type RouteRule = {
   access: Access
-  /** Parameter of the path that names the account, for `member` and `owner`; `scope` unless told. `@acme` is `acme`. */
+  /** Path parameter with the account, for `member` and `owner`. Default: `scope`. `@acme` means `acme`. */
   of?: string
-  /** A form that changes nothing but how this browser shows the site: our own origin suffices, and nothing is signed. */
+  /** A form that only changes how this browser shows the site: needs no token, only our own origin. */
   formToken?: false
 }
 
 export type SiteRoute = {
   method: 'get' | 'post'
-  /** As Hono's router has it: `/packages/:scope/:name`. */
+  /** Pattern for Hono's router: `/packages/:scope/:name`. */
   path: string
   rule: RouteRule
   answer: (visit: Visit) => Response | Promise<Response>
 }
 
-/** One page, or what one form does. There is no route without a rule. */
+/** A page, or the action of a form. Every route has an access rule. */
 export function route(
   method: SiteRoute['method'],
   path: string,
@@ -38,10 +38,10 @@ export function route(
   return { method, path, rule, answer }
 }
 
-/** `log-in`: nobody is known yet. `hidden`: to this visitor there is no such page. */
+/** `log-in`: requires a login. `hidden`: shown as a missing page to this visitor. */
 type Verdict = 'allowed' | 'log-in' | 'hidden'
 
-/** May whoever is there, null for nobody known, see what stands under this rule? */
+/** Whether the visitor (null if anonymous) may open pages with this rule. */
 export function judgeAccess(rule: RouteRule, account: OwnAccount | null, params: Record<string, string>): Verdict {
   if (rule.access === 'public') return 'allowed'
   if (account === null) return 'log-in'
@@ -52,7 +52,7 @@ export function judgeAccess(rule: RouteRule, account: OwnAccount | null, params:
   return rule.access === 'member' || role === 'owner' || role === 'admin' ? 'allowed' : 'hidden'
 }
 
-/** The role that somebody has in the account of that name; null for none. */
+/** The visitor's role in the account of that name; null if none. */
 function roleIn(account: OwnAccount, username: string): OwnAccount['organisations'][number]['role'] | null {
   if (account.username === username) return 'owner'
   return account.organisations.find((organisation) => organisation.username === username)?.role ?? null

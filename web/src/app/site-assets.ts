@@ -2,17 +2,17 @@ import { createHash } from 'node:crypto'
 import { readdirSync, readFileSync } from 'node:fs'
 import { extname, join } from 'node:path'
 
-/** A file that browsers load, in each encoding that it is held in. */
+/** A static file in its available encodings. */
 type Asset = {
   type: string
   bytes: Uint8Array<ArrayBuffer>
   encoded: Partial<Record<'br' | 'gzip', Uint8Array<ArrayBuffer>>>
 }
 
-/** Stylesheet, islands, typefaces and signs: what the pages refer to, by addresses that hold a hash. */
+/** Stylesheet, islands, fonts and icons of the pages, by URLs that contain a hash. */
 export type SiteAssets = {
   stylesheet: string
-  /** Typefaces that nearly every page shows. */
+  /** Fonts that nearly every page uses. */
   preload: string[]
   icon: string
   /** Address of an island's script. */
@@ -21,7 +21,7 @@ export type SiteAssets = {
   files: ReadonlyMap<string, Asset>
 }
 
-/** Of Vite's manifest, what is read here. */
+/** The used part of Vite's manifest. */
 type Manifest = Record<string, { file: string; css?: string[]; assets?: string[]; isEntry?: boolean }>
 
 const types: Record<string, string> = {
@@ -31,7 +31,7 @@ const types: Record<string, string> = {
   '.woff2': 'font/woff2',
 }
 
-/** The client side as built into `folder` (web/dist/client), held in memory: a request names no file. */
+/** The client build in `folder` (web/dist/client), loaded into memory, so that no request reads files. */
 export function readSiteAssets(folder: string): SiteAssets {
   const manifest = JSON.parse(readFileSync(join(folder, 'manifest.json'), 'utf8')) as Manifest
   const files = new Map<string, Asset>()
@@ -68,7 +68,7 @@ function readIfThere(path: string): Uint8Array<ArrayBuffer> | undefined {
   }
 }
 
-/** Pages without a built client side, as tests of pages want them: the addresses are there, the files are not. */
+/** Assets without a client build, for tests of pages: the URLs exist, the files do not. */
 export function unbuiltAssets(): SiteAssets {
   const stamp = createHash('sha256').update('unbuilt').digest('hex').slice(0, 8)
   return {
@@ -80,7 +80,10 @@ export function unbuiltAssets(): SiteAssets {
   }
 }
 
-/** The answer to a request for an asset; null where there is none. Its address holds its hash, so it is kept for good. */
+/**
+ * The response to a request for an asset; null if it does not exist. Cached permanently, because its URL contains the
+ * hash.
+ */
 export function answerAsset({ files }: SiteAssets, path: string, request: Request): Response | null {
   const asset = files.get(path)
   if (asset === undefined) return null

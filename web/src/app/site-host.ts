@@ -1,4 +1,7 @@
-/** What the server lends to the site. The server has the same types: neither imports the other, the command joins them. */
+/**
+ * The server's interface for the site. The server declares the same types: neither imports the other, the command
+ * connects them.
+ */
 export type SiteHost = {
   /** Public URL, without a trailing slash. */
   publicUrl: string
@@ -6,7 +9,7 @@ export type SiteHost = {
   secure: boolean
   /** 32-byte key that signs the site's forms; the same in all replicas. */
   formKey: Uint8Array
-  /** Through whom one can log in besides a password: `github`, `google`. */
+  /** Login providers besides a password: `github`, `google`. */
   oauthProviders: string[]
   /** ISO 4217, of every price. */
   currency: string
@@ -18,12 +21,12 @@ export type SiteHost = {
 
 /** A request as received by the server. */
 export type Visitor = {
-  /** What routes see: `@scope%2fname` is `@scope/name`. */
+  /** The path for routes: `@scope%2fname` is `@scope/name`. */
   path: string
   requestId: string
-  /** Calls the API in this process as the visitor: by their address, within their request's trace. */
+  /** Calls the API in this process as the visitor: with their IP address and trace. */
   callApi(request: Request): Promise<Response>
-  /** Tells which pattern answers, for log and metrics. */
+  /** Reports the matched pattern, for logs and metrics. */
   routed(pattern: string): void
 }
 

@@ -5,27 +5,27 @@ import type { PageOptions } from '../layout/page-context.ts'
 import type { FormValues } from './form.ts'
 import type { SiteHost } from './site-host.ts'
 
-/** One request to a page: who asks, for what, and how it is answered. */
+/** A request to a page: its visitor, input and responses. */
 export type Visit = {
   readonly request: Request
-  /** As the visitor asked for it; its host is not to be trusted. */
+  /** The requested URL. Its host is not trusted. */
   readonly url: URL
-  /** Of the route's path, decoded. */
+  /** Path parameters, decoded. */
   readonly params: Record<string, string>
   readonly query: URLSearchParams
-  /** Null for a stranger. */
+  /** Null if anonymous. */
   readonly account: OwnAccount | null
-  /** The API as this visitor: failures are thrown as AgentGymError, and become pages by themselves. */
+  /** The API as this visitor. Failures are thrown as AgentGymError and shown as pages. */
   readonly api: Client
-  /** What a form sent; empty for a page. */
+  /** Submitted form; empty for a page. */
   readonly form: FormValues
   readonly host: Pick<SiteHost, 'publicUrl' | 'oauthProviders' | 'currency' | 'testMoney' | 'version' | 'secure'>
-  /** A whole page with this inside. */
+  /** Renders a complete page with this content. */
   page(body: Html, options: PageOptions): Response
-  /** After a form: to another path of this site. */
+  /** Redirects to another path of this site after a form. */
   redirect(path: string): Response
   setCookie(cookie: string): void
 }
 
-/** What components give. */
+/** Output of components. */
 export type Html = Child

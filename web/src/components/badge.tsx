@@ -2,7 +2,7 @@ import type { RunState as State } from '@agentgym/contract'
 import type { Child } from 'hono/jsx'
 import { Icon } from './icon.tsx'
 
-/** A kind or a state in one word; the color only repeats it. */
+/** A kind or state in one word; the color only repeats it. */
 export function Badge({ children, tone = 'plain' }: { children?: Child; tone?: 'plain' | 'good' | 'warning' | 'bad' }) {
   return <span class={`badge badge-${tone}`}>{children}</span>
 }

@@ -4,7 +4,7 @@ import { Icon } from './icon.tsx'
 
 type ButtonProps = {
   children?: Child
-  /** `primary` for the page's main action, `danger` for what cannot be undone. */
+  /** `primary` for the page's main action, `danger` for irreversible actions. */
   look?: 'primary' | 'quiet' | 'danger'
   size?: 'usual' | 'small'
   /** Makes it a link. */
@@ -30,7 +30,7 @@ export function Button({ children, look = 'quiet', size = 'usual', href, name, v
   )
 }
 
-/** Links between the pages of one thing; `current` is the open one. */
+/** Tabs between related pages; `current` is the open one. */
 export function Tabs({
   tabs,
   current,
@@ -52,7 +52,7 @@ export function Tabs({
   )
 }
 
-/** A command with a copy button; text to select where there is no JavaScript. */
+/** A command with a copy button; without JavaScript, selectable text. */
 export function Command({ text, label = 'Copy command' }: { text: string; label?: string }) {
   useIsland('copy')
   return (

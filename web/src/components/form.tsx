@@ -39,7 +39,7 @@ export function Form({ action, children, failure = null, fields = [], look = 'st
 
 type FieldProps = {
   label: string
-  /** As the API names the field, so that its errors appear here. */
+  /** The API's name of the field, so that its errors appear here. */
   name: string
   type?: 'text' | 'email' | 'password' | 'number' | 'search' | 'url'
   /** What was entered; never a password. */

@@ -54,7 +54,7 @@ export type IconName = keyof typeof icons
 
 type IconProps = { name: IconName; size?: number; label?: string }
 
-/** A sign of the interface, from Lucide. Beside words it says nothing of its own; alone it needs a `label`. */
+/** An icon from Lucide. Hidden from screen readers next to text; alone it needs a `label`. */
 export function Icon({ name, size = 16, label }: IconProps) {
   const key = `${name} ${size} ${label ?? ''}`
   const known = drawn.get(key)
@@ -64,7 +64,7 @@ export function Icon({ name, size = 16, label }: IconProps) {
   return icon
 }
 
-/** A page has dozens of the same few; names, sizes and labels stand in the source. */
+/** Cached, because a page has dozens of the same few icons. */
 const drawn = new Map<string, HtmlEscapedString>()
 
 function Drawing({ name, size, label }: IconProps) {

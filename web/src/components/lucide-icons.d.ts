@@ -1,4 +1,4 @@
-/** Lucide names its icons' files and describes none of them: an icon is a list of SVG elements. */
+/** Lucide's icon files have no types: an icon is a list of SVG elements. */
 declare module 'lucide/dist/esm/icons/*' {
   const icon: [element: string, attributes: Record<string, string>][]
   export default icon

@@ -29,7 +29,7 @@ export function Detail({ label, children }: { label: string; children?: Child })
 }
 
 type ProgressBarProps = {
-  /** 0 to 1; more is drawn as all. */
+  /** 0 to 1; clamped. */
   share: number
   /** For screen readers. */
   label: string

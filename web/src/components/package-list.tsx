@@ -115,13 +115,13 @@ export function PackagePicture({ name, version }: { name: ListedPackage['name'];
   )
 }
 
-/** Where a package's page is: `/packages/@acme/cart-pole`. */
+/** Path of a package's page: `/packages/@acme/cart-pole`. */
 export function packageAddress(name: string): string {
   const [scope, base] = name.split('/')
   return `/packages/${scope}/${base}`
 }
 
-/** A picture of one of its versions, four by three. */
+/** URL of a version's thumbnail, four by three. */
 function pictureAddress(name: string, version: string): string {
   const [scope, base] = name.split('/')
   return `/pictures/${scope}/${base}/${encodeURIComponent(version)}`

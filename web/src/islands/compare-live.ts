@@ -1,5 +1,5 @@
-// Keeps runs that are compared as they are, while one of them goes on. It asks, for a browser keeps no more than six
-// connections to a server: streams of five runs would leave one for all of its pages.
+// Updates compared runs while one of them is running. Polls, because browsers limit connections to six per server, and
+// streams of five runs would leave only one for everything else.
 import { freshParts } from './nodes/dom.ts'
 
 const refreshMs = 3_000
@@ -14,7 +14,7 @@ function follow(root: HTMLElement): void {
       const fresh = await freshParts(root, location.href)
       if (fresh !== null && fresh.querySelector('[data-compare-live]') === null) clearInterval(timer)
     } catch {
-      // Away from the network: what was drawn stays until the next time.
+      // Offline: the current view stays until the next poll.
     } finally {
       looking = false
     }

@@ -4,7 +4,7 @@ const shownMs = 1_500
 
 for (const command of document.querySelectorAll<HTMLElement>('[data-copy]')) {
   const button = command.querySelector<HTMLButtonElement>('.command-copy')
-  // Browsers offer the clipboard to pages over TLS and of this machine alone.
+  // Browsers provide the clipboard only over TLS and on localhost.
   if (button === null || navigator.clipboard === undefined) continue
   const label = button.getAttribute('aria-label') ?? ''
   let timer: ReturnType<typeof setTimeout> | undefined

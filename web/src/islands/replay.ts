@@ -1,11 +1,11 @@
-// Plays the sample episodes of a page, each when somebody asks for it: nothing moves by itself. Arrow keys step, Home and
-// End go to its ends, Space plays and pauses.
+// Plays the sample episodes of a page on demand: nothing moves by itself. Arrow keys step, Home and End jump to the
+// ends, Space plays and pauses.
 import type { SampleEpisode, ScenarioView } from '@agentgym/contract'
 import { describeStep, lastStep } from '../pictures/episode.ts'
 import { episodeFrame } from '../pictures/episode-frame.ts'
 import { svgNode } from './nodes/dom.ts'
 
-/** A whole episode takes about this long, whatever its steps; none shorter or longer than can be followed. */
+/** Approximate duration of an episode, whatever its number of steps, within limits that viewers can follow. */
 const wholeMs = 12_000
 const stepMs = { least: 50, most: 900 }
 
@@ -23,7 +23,7 @@ class Replay {
   readonly #view: ScenarioView | null
   readonly #last: number
   #episode: Promise<SampleEpisode> | undefined
-  /** The moment that was asked for last, and the one that is drawn. */
+  /** The requested step, and the drawn one. */
   #index: number
   #drawn: number
   #timer: ReturnType<typeof setTimeout> | undefined
@@ -76,7 +76,7 @@ class Replay {
   #setPlaying(playing: boolean): void {
     this.#figure.toggleAttribute('data-playing', playing)
     this.#part('[data-replay-do="play"]')?.setAttribute('aria-label', playing ? 'Pause' : 'Play')
-    // What changes many times a second is not read out.
+    // Not announced while it changes many times a second.
     this.#part('.replay-now')?.setAttribute('aria-live', playing ? 'off' : 'polite')
   }
 
@@ -85,7 +85,7 @@ class Replay {
     this.#index = moment
     this.#episode ??= fetchEpisode(this.#figure.dataset.replay ?? '')
     const episode = await this.#episode
-    // Another moment may have been asked for meanwhile.
+    // Another step may have been requested meanwhile.
     if (moment === this.#index) this.#draw(episode, moment)
   }
 
@@ -100,13 +100,13 @@ class Replay {
       call.dataset.state = stateOf(Number(call.dataset.replayStep), moment)
   }
 
-  /** A fault is told, and the replay stands where it stood. */
+  /** Shows an error and keeps the current step. */
   async #guarded(action: () => Promise<void>): Promise<void> {
     try {
       await action()
     } catch {
       this.#pause()
-      // The next press may fare better.
+      // The next press retries.
       this.#episode = undefined
       this.#index = this.#drawn
       this.#range.value = String(this.#drawn)

@@ -1,14 +1,14 @@
-// Follows a run while it goes on: draws its curves on, keeps its figures, and fetches what the server draws anew whenever
-// something happened. Of a run that is over it draws the curves, to be looked at closely.
+// Follows a running run: extends its curves, updates its metrics, and refetches the server-rendered parts after events.
+// For an ended run, only makes the curves interactive.
 import type { ProgressEvent, RunEvent } from '@agentgym/contract'
 import { formatValue } from '@agentgym/contract/charts'
 import { formatDuration } from '../format.ts'
 import { freshParts } from './nodes/dom.ts'
 import { LiveCharts } from './nodes/live-charts.ts'
 
-/** What costs and who is ahead change without an event. */
+/** Cost and queue position change without events. */
 const refreshMs = 15_000
-/** Events come in bunches: a checkpoint with an evaluation, the end with a package. */
+/** Events arrive in groups: a checkpoint with an evaluation, the end with a package. */
 const settleMs = 400
 const pageSize = 5_000
 const mostPages = 20
@@ -47,7 +47,7 @@ class LiveRun {
     let after: number | null = 0
     for (let page = 0; page < mostPages && after !== null; page++) {
       const response = await fetch(`${this.#address}/metrics?after_iteration=${after}&limit=${pageSize}`)
-      // The page as it was drawn stays.
+      // The page stays unchanged.
       if (!response.ok) return
       const metrics: { points: ProgressEvent[]; next: number | null } = await response.json()
       this.#curves.add(metrics.points)
@@ -57,7 +57,7 @@ class LiveRun {
   }
 
   #follow(): void {
-    // It connects again by itself, from the last event it had; an answer of 204 ends it.
+    // EventSource reconnects from the last event by itself; a 204 ends it.
     const source = new EventSource(`${this.#address}/events?after=${this.#root.dataset.runEvent ?? 0}`)
     this.#source = source
     for (const type of eventTypes) source.addEventListener(type, (message) => this.#take(JSON.parse(message.data)))
@@ -70,7 +70,7 @@ class LiveRun {
     if (event.type === 'progress') {
       this.#curves.add([event.data])
       this.#curves.draw()
-      // In the frame that draws the curves.
+      // In the same frame as the curves.
       requestAnimationFrame(() => this.#showMetrics(event.data))
       return
     }
@@ -91,7 +91,7 @@ class LiveRun {
     this.#root.querySelector(`[data-metric="${name}"]`)?.replaceChildren(text)
   }
 
-  /** The page's parts as the server draws them now. */
+  /** The server's current rendering of the page's parts. */
   async #refresh(): Promise<void> {
     const fresh = await freshParts(this.#root, `/runs/${this.#root.dataset.run}`, (part, drawn) => {
       if (part.dataset.part === 'head') this.#announce(drawn)

@@ -1,5 +1,5 @@
-// Security keys and passkeys: [data-add-key] adds one to the account, [data-use-key] confirms the session with one. Both
-// stay hidden in browsers without WebAuthn's JSON; codes of the app work without a script.
+// Security keys and passkeys: [data-add-key] adds one to the account, [data-use-key] confirms the session with one.
+// Both stay hidden in browsers without WebAuthn's JSON; codes from the app work without scripts.
 
 type Failure = { error?: { code?: string; message?: string; hint?: string } }
 

@@ -1,5 +1,5 @@
-// Suggestions under the search box while one types: a combobox over the API's own search. Enter without a choice
-// searches as the form does.
+// Suggestions below the search box while typing: a combobox over the API's search. Enter without a selection submits
+// the form.
 
 type Found = { packages: { name: string; title: string | null; kind: string }[] }
 
@@ -11,7 +11,7 @@ for (const box of document.querySelectorAll<HTMLElement>('[data-suggest]')) {
   if (input !== null && list !== null) attach(box, input, list)
 }
 
-/** The open list, and which of its options is chosen; -1 is none. */
+/** The open list and its selected option; -1 for none. */
 function makeList(input: HTMLInputElement, list: HTMLElement) {
   let chosen = -1
   const choose = (index: number) => {
@@ -77,7 +77,7 @@ function attach(box: HTMLElement, input: HTMLInputElement, element: HTMLElement)
   element.addEventListener('mousedown', (event) => event.preventDefault())
 }
 
-/** None for no words, and where the server does not answer: the form still searches. */
+/** Empty without words, or if the server does not respond; the form still works. */
 async function search(q: string, signal: AbortSignal): Promise<Found['packages']> {
   if (q === '') return []
   try {
@@ -88,7 +88,7 @@ async function search(q: string, signal: AbortSignal): Promise<Found['packages']
   }
 }
 
-/** Texts are set as texts: what a title holds is never read as markup. */
+/** Set as text: titles are never parsed as markup. */
 function optionOf({ name, title, kind }: Found['packages'][number], index: number): HTMLElement {
   const option = document.createElement('a')
   option.className = 'suggestion'

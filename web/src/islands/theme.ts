@@ -1,4 +1,4 @@
-// Changes the colours at once; without this script the form does, by loading the page again.
+// Switches the theme immediately; without this script, the form reloads the page.
 
 const form = document.querySelector<HTMLFormElement>('.theme-switch')
 
@@ -9,7 +9,8 @@ form?.addEventListener('submit', (event) => {
   const theme = button.value
   const secure = location.protocol === 'https:' ? '; Secure' : ''
   const age = theme === 'system' ? 0 : 365 * 86_400
-  // The server reads it for the next page, so that none flashes in the wrong colours. The Cookie Store API is not everywhere.
+  // The server reads it for the next page, so that no page flashes in the wrong theme. The Cookie Store API is not
+  // available everywhere.
   Reflect.set(document, 'cookie', `agentgym_theme=${theme}; Path=/; Max-Age=${age}; SameSite=Lax${secure}`)
   if (theme === 'system') delete document.documentElement.dataset.theme
   else document.documentElement.dataset.theme = theme

@@ -6,9 +6,9 @@ import type { SiteHost } from '../app/site-host.ts'
 
 export type Theme = 'light' | 'dark' | 'system'
 
-/** What a component may know about its page. */
+/** The page context for components. */
 export type PageContext = {
-  /** Path and query, as asked for. */
+  /** Requested path and query. */
   address: string
   path: string
   account: OwnAccount | null
@@ -26,7 +26,7 @@ export type PageContext = {
 export type PageOptions = {
   /** Without the site's name. */
   title: string
-  /** For search engines and previews, cut at 200 characters. */
+  /** For search engines and previews, truncated to 200 characters. */
   description?: string
   status?: number
   /** `plain` has no navigation: login, checkout and other pages with a single task. */

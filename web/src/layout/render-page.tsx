@@ -4,10 +4,10 @@ import { type PageContext, type PageOptions, PageProvider, usePage } from './pag
 import { SiteHeader } from './site-header.tsx'
 import { ThemeSwitch } from './theme.tsx'
 
-/** The HTML of a whole page. Components are synchronous: their data has been read before. */
+/** The HTML of a whole page. Components are synchronous: their data is loaded first. */
 export function renderPage(body: Child, options: PageOptions, context: PageContext): string {
   const { title, description, frame = 'full', hidden = false } = options
-  // The body first: its components register the scripts that the head loads.
+  // Renders the body first, because its components register the scripts that the head loads.
   const drawn = (
     <PageProvider value={context}>
       <a class="skip-link" href="#content">

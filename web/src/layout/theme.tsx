@@ -9,7 +9,10 @@ const themes: { theme: Theme; sign: IconName; label: string }[] = [
   { theme: 'dark', sign: 'moon', label: 'Dark theme' },
 ]
 
-/** Light, dark or the system's. Its form carries no token: it only changes how this browser shows the site. */
+/**
+ * Selects the light, dark or system theme. The form needs no token, because it only changes how this browser shows the
+ * site.
+ */
 export function ThemeSwitch() {
   const { theme: chosen, address } = usePage()
   return (
@@ -37,7 +40,7 @@ export const themeRoutes = [
   route('post', '/theme', { access: 'public', formToken: false }, ({ form, host, setCookie, redirect }) => {
     const theme = form.get('theme')
     const secure = host.secure ? '; Secure' : ''
-    // Scripts may read and write it: it holds nothing but light or dark.
+    // Accessible to scripts, because it only contains light or dark.
     if (theme === 'light' || theme === 'dark')
       setCookie(`agentgym_theme=${theme}; Path=/; Max-Age=${aYearSeconds}; SameSite=Lax${secure}`)
     else setCookie(`agentgym_theme=; Path=/; Max-Age=0; SameSite=Lax${secure}`)

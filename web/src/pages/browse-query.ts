@@ -1,13 +1,13 @@
 import { type SearchRequest, searchRequestSchema } from '@agentgym/contract'
 
-/** What is being browsed; all of it stands in the address. */
+/** State of the browse page, all of it in the URL. */
 export type BrowseQuery = Omit<SearchRequest, 'limit'>
 
 export const facetNames = ['kind', 'category', 'difficulty', 'algorithm', 'price'] as const
 export type FacetName = (typeof facetNames)[number]
 const keys = ['q', ...facetNames, 'sort', 'cursor'] as const
 
-/** What an address asks for. A part that nobody can mean is left out: old links and typing errors still find something. */
+/** Parses the query of a URL. Invalid parts are ignored, so that old links and typing errors still give results. */
 export function readBrowseQuery(params: URLSearchParams): BrowseQuery {
   const { shape } = searchRequestSchema
   const pairs = keys.flatMap((key) => {
@@ -19,7 +19,7 @@ export function readBrowseQuery(params: URLSearchParams): BrowseQuery {
   return { sort: 'relevance', ...Object.fromEntries(pairs) }
 }
 
-/** The address of a changed query, on its first page. `undefined` takes a part out. */
+/** The URL of a changed query, on its first page. `undefined` removes a part. */
 export function browseAddress(query: BrowseQuery, change: Partial<BrowseQuery> = {}): string {
   const { sort, ...rest } = { ...query, cursor: undefined, ...change }
   const params = new URLSearchParams()

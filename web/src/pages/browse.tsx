@@ -26,7 +26,7 @@ const sorts: { sort: BrowseQuery['sort']; title: string }[] = [
   { sort: 'newest', title: 'Newest' },
 ]
 
-/** Search, filters and what they found. */
+/** Search, filters and results. */
 function BrowsePage({ found, query }: { found: FoundPackages; query: BrowseQuery }) {
   return (
     <div class="browse">
@@ -66,7 +66,7 @@ function browseTitle({ q, kind, category }: BrowseQuery): string {
   return category === undefined ? things : `${things}: ${category}`
 }
 
-/** What narrows the list, each with a way to take it out. */
+/** Active filters, each with a button to remove it. */
 function Chosen({ query }: { query: BrowseQuery }) {
   const chosen = (['q', ...facetNames] as const).filter((name) => query[name] !== undefined)
   return (
@@ -92,7 +92,7 @@ function Chosen({ query }: { query: BrowseQuery }) {
 }
 
 function Sorts({ query }: { query: BrowseQuery }) {
-  // Without words everything matches alike.
+  // Without words, relevance does not apply.
   const offered = query.q === undefined ? sorts.filter(({ sort }) => sort !== 'relevance') : sorts
   const current = query.q === undefined && query.sort === 'relevance' ? 'downloads' : query.sort
   return (
@@ -133,7 +133,7 @@ const facetTitles: Record<FacetName, string> = {
 /** Values shown at once; the others open on demand. */
 const mostShown = 8
 
-/** Filters with how many packages each value gives. On a phone they fold away. */
+/** Filters with the number of packages for each value. Collapsed on phones. */
 function Facets({ counts, query }: { counts: FacetCounts; query: BrowseQuery }) {
   const chosen = facetNames.filter((name) => query[name] !== undefined).length
   return (
@@ -161,7 +161,7 @@ type Values = FacetCounts[FacetName]
 function FacetGroup({ name, values, query }: { name: FacetName; values: Values; query: BrowseQuery }) {
   const chosen = query[name]
   if (values.length === 0 && chosen === undefined) return null
-  // What is chosen stays in sight, also where it finds nothing.
+  // Selected values stay visible, even without results.
   const known = chosen === undefined || values.some(({ value }) => value === chosen)
   const all = known ? values : [{ value: String(chosen), count: 0 }, ...values]
   const shown = all.filter(({ value }, index) => index < mostShown || value === chosen)

@@ -35,7 +35,7 @@ export const dashboardRoutes = [
   route('get', '/:scope{@[^/]+}', { access: 'public' }, async (visit) => {
     const username = visit.params.scope.slice(1)
     const publisher = await readPublisher(visit, username)
-    // One account has one address.
+    // Each account has one URL.
     if (publisher.username !== username) return visit.redirect(`/@${publisher.username}`)
     return visit.page(<PublisherPage publisher={publisher} />, {
       title: publisher.display_name ?? publisher.username,

@@ -5,7 +5,7 @@ import { Button } from '../components/controls.tsx'
 import { PackageList } from '../components/package-list.tsx'
 import { isOwnOrigin } from '../session/same-site.ts'
 
-/** A failure of the API, or a bug, as a page. */
+/** The page of an API failure or a bug. */
 export async function answerFailure(host: SiteHost, visitor: Visitor, visit: Visit, error: unknown): Promise<Response> {
   if (error instanceof AgentGymError) {
     const { status } = errorCatalog[error.code]
@@ -13,7 +13,7 @@ export async function answerFailure(host: SiteHost, visitor: Visitor, visit: Vis
     if (error.code === 'second_factor_required' && error.data.confirm === 'session')
       return visit.redirect(`/settings/security/confirm?next=${encodeURIComponent(pageOf(visit))}`)
     if (status === 404) return notFound(visit, error.message)
-    // An address with something in it that names nothing: no id, no version.
+    // The URL contains an invalid ID or version.
     if (error.code === 'request_invalid' && error.data.in === 'param') return notFound(visit)
     if (status < 500)
       return failurePage(visit, { status, title: titleOf(status), message: error.message, hint: error.hint })
@@ -43,7 +43,7 @@ function unavailable(visit: Visit, { message, data }: AgentGymError): Response {
   return page
 }
 
-/** The page whose form was sent, as the browser names it: a form's own address may be no page. */
+/** The page of the submitted form from the browser's Referer, because the form's own URL may not be a page. */
 function pageOf({ request, url, host }: Visit): string {
   if (request.method === 'GET') return url.pathname
   const referrer = request.headers.get('referer') ?? ''
@@ -59,7 +59,7 @@ export async function notFound(visit: Visit, message?: string): Promise<Response
   return visit.page(<NotFoundPage near={near} message={message} />, { title: 'Not found', status: 404, hidden: true })
 }
 
-/** The token of a form is missing or belongs to another browser or session. */
+/** The form's token is missing or belongs to another browser or session. */
 export function foreignForm(visit: Visit): Response {
   return failurePage(visit, {
     status: 403,
@@ -104,13 +104,13 @@ function FailurePage({ status, title, message, hint }: FailurePageProps) {
   )
 }
 
-/** The same for what does not exist and for what this visitor may not see. */
+/** The same for missing pages and for pages that this visitor may not see. */
 function NotFoundPage({ near, message }: { near: ListedPackage[]; message?: string }) {
   return (
     <div class="failure-page">
       <p class="failure-page-status">404</p>
       <h1>Page not found</h1>
-      <p class="lead">{message ?? 'No page has this address.'} Private packages are visible to members only.</p>
+      <p class="lead">{message ?? 'This page does not exist.'} Private packages are visible to members only.</p>
       {near.length > 0 ? (
         <>
           <h2>Did you mean</h2>
@@ -125,7 +125,7 @@ function NotFoundPage({ near, message }: { near: ListedPackage[]; message?: stri
   )
 }
 
-/** Public packages whose names resemble the path, the closest first; none where the path has no words. */
+/** Public packages with names similar to the path, closest first; empty if the path has no words. */
 async function similarPackages({ api, url }: Visit): Promise<ListedPackage[]> {
   const words = decoded(url.pathname)
     .split('/')
@@ -135,7 +135,7 @@ async function similarPackages({ api, url }: Visit): Promise<ListedPackage[]> {
     .trim()
     .slice(0, 60)
   if (words === '') return []
-  // All words, then the last, which is most likely the package's own, then its beginning.
+  // All words, then the last, most likely the package's name, then its prefix.
   const last = words.split(' ').slice(-1)[0]
   for (const q of new Set([words, last, words.slice(0, 4), last.slice(0, 4)])) {
     const found = await search(api, q)

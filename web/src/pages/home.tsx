@@ -12,7 +12,7 @@ export const homeRoutes = [
   route('get', '/', { access: 'public' }, async (visit) => {
     const [trending, featured] = await Promise.all([scenariosBy(visit, 'downloads'), scenariosBy(visit, 'quality')])
     const champions = await championsOf(visit, trending)
-    // What is at the top of the first shelf is not shown again.
+    // Packages of the first section are not repeated.
     const rest = featured.filter(({ name }) => !trending.some((other) => other.name === name)).slice(0, 3)
     return visit.page(
       <HomePage trending={trending.slice(0, 6)} featured={rest} champions={champions} server={visit.host.publicUrl} />,
@@ -53,7 +53,7 @@ type HomePageProps = {
   /** Highest quality. */
   featured: ListedPackage[]
   champions: Champion[]
-  /** Where this server is reached. */
+  /** Public URL of this server. */
   server: string
 }
 

@@ -4,18 +4,18 @@ import type { Visit } from '../app/visit.ts'
 import { pictureDocument } from '../pictures/picture.tsx'
 import { thumbnail } from '../pictures/thumbnail.ts'
 
-/** A version never changes, but who may see it does; and an agent may get its episode later. */
+/** Cache duration: versions are immutable, but their visibility changes, and an agent may get its episode later. */
 const keptSeconds = 3_600
 
 const headers = {
   'content-type': 'image/svg+xml; charset=utf-8',
-  // Its style stands within, which is as far as it reaches: a picture loads nothing and runs nothing.
+  // Its style is inline. The image loads and runs nothing.
   'content-security-policy': "default-src 'none'; style-src 'unsafe-inline'; sandbox",
   'cache-control': `private, max-age=${keptSeconds}`,
 }
 
 export const pictureRoutes = [
-  /** What stands for a version in lists: a moment of its scenario, how it learned, or an emblem. */
+  /** The thumbnail of a version: an episode frame, a learning curve, or an emblem. */
   route('get', '/pictures/:scope/:name/:version', { access: 'public' }, async (visit) => {
     const { data } = await visit.api.GET('/v1/packages/{scope}/{name}/versions/{version}', inPath(visit))
     const episode = data.learning_curve === null ? await sampleEpisode(visit) : null

@@ -17,7 +17,7 @@ export const setupRoutes = [
     if (failure === null) return visit.redirect('/operator')
     return visit.page(<SetupPage failure={failure} />, {
       title: 'Set up',
-      // The session is good, whatever the secret is.
+      // The session is valid even if the secret is wrong.
       status: failure.status === 401 || failure.status === 403 ? 422 : failure.status,
       hidden: true,
     })

@@ -25,7 +25,7 @@ export const signInRoutes = [
     const failure = await attempt(async () => {
       awaitsCode = !(await logIn(visit, username))
     })
-    // The API has set the cookie of a session that only takes the code.
+    // The API has set the cookie of a session that only permits entering the code.
     if (awaitsCode) return visit.redirect(`/login/code?next=${encodeURIComponent(next)}`)
     if (failure === null) return visit.redirect(next)
     return visit.page(<LogInPage username={username} next={next} failure={failure} />, {
@@ -101,7 +101,7 @@ export const signInRoutes = [
   }),
 ]
 
-/** The API sets the session's cookie, which goes on to the browser. False if it still needs a code of the second factor. */
+/** Logs in; the API's session cookie is forwarded to the browser. False if a second-factor code is still needed. */
 async function logIn({ api, form }: Visit, username: string): Promise<boolean> {
   try {
     await api.POST('/v1/sessions', { body: { username, password: form.get('password') } })
@@ -122,7 +122,7 @@ async function showCode(visit: Visit, next: string, failure: FormFailure | null 
   })
 }
 
-/** The second step of a log-in. */
+/** The second step of a login. */
 function CodePage({ next, failure, byKey }: { next: string; failure: FormFailure | null; byKey: boolean }) {
   return (
     <SignInFrame title="Enter your code" lead="Your account has a second factor.">
@@ -229,7 +229,7 @@ function SignUpPage({ username, email, next, failure = null }: SignUpPageProps) 
 
 type ForgotPasswordPageProps = { email?: string; failure?: FormFailure | null; sent?: boolean }
 
-/** Asks for a mail with a link. What it says is the same whether an account has the address or not. */
+/** Requests a mail with a link. The response is the same whether or not an account uses the address. */
 function ForgotPasswordPage({ email, failure = null, sent = false }: ForgotPasswordPageProps) {
   return (
     <SignInFrame title="Reset your password" lead="We'll email you a link to choose a new one.">
@@ -262,7 +262,7 @@ const signOnFailures: Record<string, string> = {
   oauth_failed: 'Your organization did not confirm the login. Try again, or ask its owner to check the setup.',
 }
 
-/** The address decides whose provider asks for the password. A link leads there: forms may only lead to this site. */
+/** The email address selects the organization's provider. Uses a link, because forms may only lead to this site. */
 function OrganizationLogInPage({ next, email, failed }: { next: string; email: string; failed: string | null }) {
   const start = `/v1/sign-on?${new URLSearchParams({ email, return_to: next })}`
   return (
@@ -286,7 +286,7 @@ function OrganizationLogInPage({ next, email, failed }: { next: string; email: s
   )
 }
 
-/** Log-in through others, where this server offers it. */
+/** Login through external providers, if configured. */
 function ProviderLinks({ next }: { next: string }) {
   const { host } = usePage()
   return (
@@ -302,7 +302,7 @@ function ProviderLinks({ next }: { next: string }) {
   )
 }
 
-/** One narrow column with one thing to do. */
+/** A narrow page for a single task. */
 function SignInFrame({ title, lead, children }: { title: string; lead?: Child; children?: Child }) {
   return (
     <div class="sign-in">

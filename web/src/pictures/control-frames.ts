@@ -8,7 +8,7 @@ const MARGIN = 32
 const SPAN = FRAME_WIDTH - 2 * MARGIN
 const CART = { width: 52, height: 26, wheel: 7 }
 const POLE = 104
-/** Ground of a level track, and the lowest of one with hills. */
+/** Height of a level track, and of the lowest point of one with hills. */
 const GROUND = 188
 /** Room for hills. */
 const HILLS = 128
@@ -50,7 +50,7 @@ function cart(angle: number | null, tilt: number): (SvgElement | null)[] {
 type Place = { x: number; y: number; degrees: number }
 type Ground = { line: [number, number][]; at(position: number): Place; level: boolean }
 
-/** Hills are as high as the track is long, to scale, unless there is no room for that. */
+/** Hills are to scale, if there is room. */
 function groundOf({ low, high, heights }: ViewOf<'cart'>['track']): Ground {
   const levels = heights ?? [0, 0]
   const lowest = Math.min(...levels)
@@ -118,7 +118,7 @@ export function linksFrame(episode: SampleEpisode, view: ViewOf<'links'>, index:
   for (const { cos, sin } of view.links) {
     angle += Math.atan2(observation[sin] ?? 0, observation[cos] ?? 1)
     const { x, y } = joints[joints.length - 1]
-    // Counter-clockwise, as mathematics turns; y grows downwards on a screen.
+    // Counter-clockwise; y grows downwards on a screen.
     joints.push({ x: x - sign * Math.sin(angle) * rod, y: y - sign * Math.cos(angle) * rod })
   }
   const rods = joints.slice(1).map((end, i) => {

@@ -7,13 +7,13 @@ import { FRAME_HEIGHT, FRAME_WIDTH, picture, points, type SvgElement, svg } from
 import { transcriptFrame } from './transcript-frame.ts'
 
 type FrameOptions = {
-  /** What the picture is of; null where words beside it say so. */
+  /** Accessible title; null if adjacent text has it. */
   title?: string | null
 }
 
 /**
- * A moment of an episode: what was seen before action `index`, from 0 to the number of actions. `view` fits the episode
- * (`episodeView` gives one that does); null draws lines. The same on the server and in the replay.
+ * A frame of an episode: the observation before action `index`, from 0 to the number of actions. `view` must fit the
+ * episode (see `episodeView`); null draws lines. The same on the server and in the replay.
  */
 export function episodeFrame(
   episode: SampleEpisode,
@@ -48,7 +48,7 @@ const RIGHT = FRAME_WIDTH - 16
 const TOP = 12
 const BOTTOM = FRAME_HEIGHT - 12
 
-/** Every number of the observation as a line of its own, the moment marked across all; the first six where there are more. */
+/** A line for each number of the observation, at most six, with the current step marked. */
 function linesFrame(episode: SampleEpisode, labels: readonly string[], index: number): (SvgElement | null)[] {
   const names = columnNames(episode)
   const columns = seenAt(episode, 0).observation.length

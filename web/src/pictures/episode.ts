@@ -6,12 +6,12 @@ export type ViewOf<Kind extends ScenarioView['kind']> = Extract<ScenarioView, { 
 
 type Seen = SampleEpisode['last']
 
-/** What was seen before action `index`, or, after the last one, at the end. */
+/** The observation before action `index`, or the final one after the last action. */
 export function seenAt(episode: SampleEpisode, index: number): Seen {
   return episode.steps[index] ?? episode.last
 }
 
-/** The last index: one more than there are actions. */
+/** The last index, equal to the number of actions. */
 export function lastStep(episode: SampleEpisode): number {
   return episode.steps.length
 }
@@ -51,7 +51,7 @@ function toolCall([tool, ...others]: ActionPart[]): string | null {
   return `${tool.value}(${given.map(({ name, value }) => `${name.slice(own.length)}: ${value}`).join(', ')})`
 }
 
-/** What a column of the observation is called: by the view's own names, else by its leaf. */
+/** Name of an observation column: from the view, else from its leaf. */
 export function columnNames(episode: SampleEpisode): string[] {
   const names: string[] = []
   for (const { name, size } of episode.observation) {
@@ -69,7 +69,7 @@ const ends = {
   cut: 'continues',
 } as const
 
-/** Who played, how far, and what came of it. */
+/** Policy, length and result of an episode. */
 export function episodeSummary(episode: SampleEpisode): string {
   const steps = episode.steps.length
   const who = episode.policy === 'agent' ? 'Trained agent' : 'Random policy'
@@ -77,7 +77,7 @@ export function episodeSummary(episode: SampleEpisode): string {
   return `${who}: ${steps} ${steps === 1 ? 'step' : 'steps'}, return ${total}; ${ends[episode.end]}.`
 }
 
-/** A moment in words: what was done before it, what came of that, and what has come together. */
+/** A step in words: the previous action, its reward, and the return so far. */
 export function describeStep(episode: SampleEpisode, index: number): string {
   const sum = formatValue(Number(returnAt(episode, index).toPrecision(4)))
   const step = episode.steps[index - 1]
@@ -85,7 +85,7 @@ export function describeStep(episode: SampleEpisode, index: number): string {
   return `Step ${index}: ${actionName(episode, step.action)}, reward ${formatValue(step.reward)}, return so far ${sum}.`
 }
 
-/** How an episode is drawn: as its scenario wants it, if what is in it allows that. */
+/** The view of an episode: the scenario's own, if it fits the episode. */
 export function episodeView(episode: SampleEpisode): ScenarioView | null {
   const { view, observation, action, steps } = episode
   if (view === null) return null
@@ -98,7 +98,9 @@ export function episodeView(episode: SampleEpisode): ScenarioView | null {
   return viewProblem(view, spaces) === null ? view : null
 }
 
-/** Labels may be fewer than choices, or none: then the view, which was checked against the space itself, knows. */
+/**
+ * If there are fewer labels than choices, the number of moves in the view is used, which was checked against the space.
+ */
 function choicesOf(view: ScenarioView, labels: number): number {
   return labels > 0 ? labels : view.kind === 'grid' ? (view.moves?.length ?? 0) : 0
 }

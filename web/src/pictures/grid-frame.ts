@@ -5,7 +5,7 @@ import { FRAME_HEIGHT, FRAME_WIDTH, hundredths, points, type SvgElement, svg } f
 
 const MARGIN = 16
 
-/** What is known of a grid, with the way so far. */
+/** The known part of a grid, with the path so far. */
 export function gridFrame(episode: SampleEpisode, view: ViewOf<'grid'>, index: number): (SvgElement | null)[] {
   const { cells, way, bounds } = exploredMap(episode, view, index)
   const columns = bounds.right - bounds.left + 1
@@ -58,17 +58,17 @@ type GridCell = Square & { wall: boolean; goal: boolean; trail: boolean; item: b
 
 type ExploredMap = {
   cells: GridCell[]
-  /** Where the agent has been, the last where it is; nothing where nobody knows. */
+  /** Positions of the agent, the last one current; empty if unknown. */
   way: Square[]
-  /** Of the whole episode, so that nothing jumps while it is played. */
+  /** Extent over the whole episode, so that the view does not jump during playback. */
   bounds: { left: number; right: number; top: number; bottom: number }
 }
 
 type Channels = Record<ViewOf<'grid'>['channels'][number], boolean>
 
 /**
- * What is known of a grid by moment `index`. Where the agent is its middle, windows are joined by the moves that the
- * actions made; one that did not come off shows by walls that would not agree.
+ * The known part of a grid at step `index`. Windows around the agent are joined by the moves of its actions; a failed
+ * move is detected by walls that would not match.
  */
 export function exploredMap(episode: SampleEpisode, view: ViewOf<'grid'>, index: number): ExploredMap {
   if (view.moves === undefined) return plainMap(episode, view, index)
@@ -96,7 +96,7 @@ export function exploredMap(episode: SampleEpisode, view: ViewOf<'grid'>, index:
   return { cells: shown, way: way.slice(0, passed), bounds }
 }
 
-/** Where a move leads: nowhere, if what is seen then agrees with what is known only there. */
+/** The displacement of a move: none, if the next observation only matches the known grid at the old position. */
 function moved(
   from: Square,
   move: readonly number[] | undefined,
@@ -112,7 +112,7 @@ function moved(
   return disagreements(to) > 0 && disagreements(from) === 0 ? from : to
 }
 
-/** One observation as it is: the whole grid, or a window with the agent in its middle. */
+/** A single observation: the whole grid, or a window around the agent. */
 function plainMap(episode: SampleEpisode, view: ViewOf<'grid'>, index: number): ExploredMap {
   const [, rows, columns] = view.shape
   const { observation } = seenAt(episode, index)
@@ -124,7 +124,7 @@ function plainMap(episode: SampleEpisode, view: ViewOf<'grid'>, index: number): 
   return { cells, way: agents.slice(0, 1), bounds }
 }
 
-/** Squares counted from the middle. */
+/** Cells relative to the center. */
 function windowOf(observation: readonly number[], view: ViewOf<'grid'>): GridCell[] {
   const [, rows, columns] = view.shape
   return Array.from({ length: rows * columns }, (_, square) => {

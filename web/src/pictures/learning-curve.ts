@@ -13,13 +13,13 @@ const HEIGHT = 260
 const PLOT = { left: 56, right: WIDTH - 16, top: 16, bottom: HEIGHT - 44 }
 
 export type CurveOptions = {
-  /** What the picture is of; null where words beside it say so. */
+  /** Accessible title; null if adjacent text has it. */
   title?: string | null
-  /** The return that counts as success, drawn as a dashed line. */
+  /** The target return, drawn as a dashed line. */
   target?: number
 }
 
-/** How a run learned: mean return by environment steps, with axes. */
+/** A learning curve: mean return by environment steps, with axes. */
 export function learningCurve(
   curve: LearningCurve,
   { title = 'Learning curve', target }: CurveOptions = {},
@@ -54,7 +54,7 @@ export function learningCurve(
 
 const SPARK = { width: 96, height: 32, margin: 4 }
 
-/** The same without axes, for the lines of a table; or as a thumbnail, four by three. */
+/** The same without axes, for table rows, or as a four-by-three thumbnail. */
 export function sparkline(
   curve: LearningCurve,
   { title = 'Learning curve', thumbnail = false }: { title?: string | null; thumbnail?: boolean } = {},

@@ -16,7 +16,7 @@ export type LinePlot = { values: SvgElement; lines: SvgElement; steps: SvgElemen
 /** The plot is stretched to the page's width, its lines are not: `vector-effect` keeps their thickness. */
 const SIZE = 1000
 
-/** Lines over one pair of axes, the same on the server and in the live chart; null where there is nothing to draw. */
+/** Lines over one pair of axes, the same on the server and in the live chart; null if there is nothing to draw. */
 export function linePlot(series: readonly (readonly ChartPoint[])[], options: LinePlotOptions): LinePlot | null {
   const { size, target, domain, label } = options
   const large = size === 'large'
@@ -52,7 +52,7 @@ export function linePlot(series: readonly (readonly ChartPoint[])[], options: Li
       'svg',
       { class: 'chart-steps', height: 18, 'aria-hidden': 'true' },
       ...geometry.xTicks
-        // The last label would stand half outside.
+        // The last label would be cut off.
         .filter(({ at }) => at < 0.97)
         .map(({ value, at }) =>
           svg(

@@ -10,12 +10,12 @@ import { transcriptCalls, transcriptTexts } from './transcript-frame.ts'
 
 type ReplayProps = {
   episode: SampleEpisode
-  /** `@acme/maze` and `1.0.0`: the island asks the API for the episode again, once somebody plays it. */
+  /** `@acme/maze` and `1.0.0`: the island requests the episode from the API when it is played. */
   name: string
   version: string
 }
 
-/** A sample episode, at its end; with JavaScript it can be played. A transcript is there as text as well. */
+/** A sample episode at its last step; playable with JavaScript. Transcripts are also shown as text. */
 export function Replay({ episode, name, version }: ReplayProps) {
   useIsland('replay')
   const view = episodeView(episode)
@@ -24,7 +24,7 @@ export function Replay({ episode, name, version }: ReplayProps) {
   const address = `/v1/packages/${name}/versions/${encodeURIComponent(version)}/sample-episode`
   return (
     <figure class="replay" data-replay={address} data-view={JSON.stringify(view)} data-title={title}>
-      {/* Reading it is enough where it is a transcript; the picture would say the same once more. */}
+      {/* Hidden from screen readers for transcripts, which are also shown as text. */}
       {view?.kind === 'transcript' ? (
         <TranscriptLog episode={episode} view={view} />
       ) : (
@@ -60,7 +60,7 @@ export function Replay({ episode, name, version }: ReplayProps) {
   )
 }
 
-/** A text and every call that was made about it. Texts run in the direction of their own script. */
+/** A text and all calls made about it. Texts run in the direction of their own script. */
 function TranscriptLog({ episode, view }: { episode: SampleEpisode; view: ViewOf<'transcript'> }) {
   return (
     <div class="transcript">

@@ -1,6 +1,6 @@
 /**
- * A picture as data: the server writes it as text, an island makes nodes of it. Nothing in it is read as markup, whatever a
- * stranger has written.
+ * A picture as data: the server renders it as text, an island as DOM nodes. Untrusted text in it is never parsed as
+ * markup.
  */
 export type SvgElement = {
   name: string
@@ -8,7 +8,7 @@ export type SvgElement = {
   children: readonly (SvgElement | string)[]
 }
 
-/** An element; attributes that are undefined are left out, numbers are rounded to hundredths. */
+/** An element; undefined attributes are omitted, numbers are rounded to hundredths. */
 export function svg(
   name: string,
   attributes: Readonly<Record<string, string | number | undefined>> = {},
@@ -31,13 +31,13 @@ export const FRAME_WIDTH = 320
 export const FRAME_HEIGHT = 240
 
 type PictureText = {
-  /** What it is, for those who do not see it; null where words beside it say so. */
+  /** Accessible title; null if adjacent text has it. */
   title: string | null
   /** What it shows. */
   description?: string
 }
 
-/** The root: `width` by `height` units, as large as it is given room for. */
+/** The root element: `width` by `height` units, scaled to the available space. */
 export function picture(
   width: number,
   height: number,
@@ -50,14 +50,14 @@ export function picture(
   return svg('svg', { ...box, role: 'img' }, ...said, ...children)
 }
 
-/** Corners of a line, for `points`: in tenths, for a line has hundreds of them. */
+/** Points of a line for `points`, rounded to tenths, because a line has hundreds of them. */
 export function points(corners: readonly (readonly [x: number, y: number])[]): string {
   let text = ''
   for (const [x, y] of corners) text += `${text === '' ? '' : ' '}${tenthsText(x)},${tenthsText(y)}`
   return text
 }
 
-/** Writing a fraction takes longer than finding it, and pictures have the same ones over and over. */
+/** Cached, because pictures repeat the same fractions and formatting them is slow. */
 const written: string[] = []
 
 function tenthsText(value: number): string {
@@ -69,14 +69,14 @@ function tenthsText(value: number): string {
 
 const escapes: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' }
 
-/** A picture as text, for the middle of a page. */
+/** A picture as markup for inlining. */
 export function svgMarkup({ name, attributes, children }: SvgElement): string {
   const written = Object.entries(attributes).map(([key, value]) => ` ${key}="${escaped(String(value))}"`)
   const within = children.map((child) => (typeof child === 'string' ? escaped(child) : svgMarkup(child)))
   return `<${name}${written.join('')}>${within.join('')}</${name}>`
 }
 
-/** What XML does not know at all becomes the sign for what cannot be shown. */
+/** Characters that XML does not allow become U+FFFD. */
 function escaped(text: string): string {
   return text
     .toWellFormed()

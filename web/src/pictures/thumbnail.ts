@@ -5,8 +5,8 @@ import { sparkline } from './learning-curve.ts'
 import { FRAME_HEIGHT, FRAME_WIDTH, picture, type SvgElement, svg } from './svg.ts'
 
 /**
- * What stands for a version in a list, beside its name: how an agent learned, the end of a sample episode, or an emblem of
- * its hash where there is neither.
+ * The thumbnail of a version in lists: an agent's learning curve, the end of a sample episode, or else an emblem from
+ * its hash.
  */
 export function thumbnail(
   { integrity, learning_curve: curve }: { integrity: string; learning_curve: LearningCurve | null },
@@ -18,13 +18,13 @@ export function thumbnail(
 }
 
 const ROWS = 5
-/** Mirrored: as many again, and one in the middle. */
+/** Mirrored around a middle column. */
 const COLUMNS = 3
 const CELL = 40
 
 /**
- * What stands for a package of which there is no picture: a pattern of its hash (hex, or any text), the same for the same
- * hash. It says nothing, so it is not read out.
+ * The emblem of a package without a picture: a deterministic pattern of its hash (hex, or any text). Decorative, so
+ * hidden from screen readers.
  */
 export function emblem(hash: string): SvgElement {
   const random = generator(hash)

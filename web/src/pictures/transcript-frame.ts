@@ -6,11 +6,11 @@ import { FRAME_HEIGHT, FRAME_WIDTH, type SvgElement, svg } from './svg.ts'
 
 const LEFT = 18
 const LINE = 13
-/** Characters of the typeface, all of one width, between the margins. */
+/** Number of monospaced characters between the margins. */
 const WIDE = 46
 const TEXT_LINES = 6
 
-/** The text, and the last calls that were made about it; `replay` shows all of them as text. */
+/** The text and the last calls made about it; `replay` shows all of them as text. */
 export function transcriptFrame(
   episode: SampleEpisode,
   { facts }: ViewOf<'transcript'>,
@@ -41,7 +41,7 @@ function signed(reward: number): string {
   return reward > 0 ? `+${formatValue(reward)}` : formatValue(reward)
 }
 
-/** What was read before the first action. */
+/** The text before the first action. */
 export function transcriptTexts(episode: SampleEpisode): string[] {
   return seenAt(episode, 0).texts.filter((text) => text.trim() !== '')
 }
@@ -49,11 +49,11 @@ export function transcriptTexts(episode: SampleEpisode): string[] {
 type TranscriptCall = {
   action: string
   reward: number
-  /** Numbers of the observation that changed with it, and texts that did. */
+  /** Numbers and texts of the observation that changed with it. */
   changes: string[]
 }
 
-/** What was done about it, call by call. `facts` names the observation's numbers, in order. */
+/** The calls, one by one. `facts` are the names of the observation's numbers, in order. */
 export function transcriptCalls(episode: SampleEpisode, facts: readonly string[] = []): TranscriptCall[] {
   return episode.steps.map((step, index) => {
     const after = seenAt(episode, index + 1)
@@ -72,7 +72,7 @@ function yesNo(value: number): string {
   return formatValue(value)
 }
 
-/** Letters of East Asia and emoji take the room of two. */
+/** East Asian characters and emoji are two cells wide. */
 const wide = /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Extended_Pictographic}]/u
 
 function width(text: string): number {
@@ -81,7 +81,7 @@ function width(text: string): number {
   return cells
 }
 
-/** Breaks a text into lines of at most `cells` characters of one width; what goes beyond `lines` ends in an ellipsis. */
+/** Wraps a text into at most `lines` lines of `cells` cells; truncated text ends with an ellipsis. */
 export function wrapText(text: string, cells: number, lines: number): string[] {
   const wrapped: string[] = []
   for (const paragraph of text.split('\n')) {
@@ -103,7 +103,7 @@ export function wrapText(text: string, cells: number, lines: number): string[] {
   return [...kept.slice(0, -1), `${fitting(kept[lines - 1], cells - 1)}…`]
 }
 
-/** A word, in parts that fit. */
+/** Splits a word into parts that fit. */
 function pieces(word: string, cells: number): string[] {
   const parts: string[] = []
   let rest = word

@@ -4,9 +4,9 @@ import type { SiteHost } from '../app/site-host.ts'
 type Signer = Pick<SiteHost, 'formKey' | 'secure'>
 
 /**
- * Proof that a form was sent from a page that this site gave to this browser, in this session: a keyed hash over a random
- * cookie and the session's own. A page of another site can send the form but reads neither cookie nor page; a cookie that
- * was planted is worth nothing without the key, and a proof of before a log-in nothing after it.
+ * Proof that a form was sent from a page that this site gave to this browser, in this session: a keyed hash over a
+ * random cookie and the session's own. A page of another site can send the form but reads neither cookie nor page; a
+ * planted cookie is useless without the key, and a token from before a login is invalid after it.
  */
 export function makeFormToken(cookies: string, host: Signer): { token: string; setCookie: string | null } {
   const known = seedIn(cookies, host)
@@ -18,7 +18,7 @@ export function makeFormToken(cookies: string, host: Signer): { token: string; s
   }
 }
 
-/** Whether a form's token is one that this browser was given. */
+/** Whether a form's token was issued to this browser. */
 export function isFormToken(given: string, cookies: string, host: Signer): boolean {
   const seed = seedIn(cookies, host)
   if (seed === undefined) return false
@@ -27,7 +27,7 @@ export function isFormToken(given: string, cookies: string, host: Signer): boole
   return expected.length === bytes.length && timingSafeEqual(expected, bytes)
 }
 
-/** Who has this prefix's cookie set it over TLS, for this very host. */
+/** Cookies with this prefix were set over TLS, for this exact host. */
 function seedName({ secure }: Signer): string {
   return secure ? '__Host-agentgym_site' : 'agentgym_site'
 }
@@ -42,17 +42,17 @@ function sign(host: Signer, seed: string, cookies: string): string {
   return createHmac('sha256', host.formKey).update(`${seed}\n${session}`).digest('base64url')
 }
 
-/** The session's cookie, as the server names it. */
+/** Name of the server's session cookie. */
 export function sessionName({ secure }: Pick<SiteHost, 'secure'>): string {
   return secure ? '__Host-agentgym_session' : 'agentgym_session'
 }
 
-/** The cookie of a device that has logged in before, as the server names it. */
+/** Name of the server's cookie for known devices. */
 export function deviceName({ secure }: Pick<SiteHost, 'secure'>): string {
   return secure ? '__Host-agentgym_device' : 'agentgym_device'
 }
 
-/** Value of a cookie in a Cookie header, as it stands there. */
+/** Raw value of a cookie in a Cookie header. */
 export function cookieIn(header: string, name: string): string | undefined {
   for (const cookie of header.split(';')) {
     const [key, ...rest] = cookie.trim().split('=')

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 
-/** The API's answer to a read, as text: what is not text (pictures, archives) the site links to and never reads. */
+/** The API's response to a read, as text. The site links to binary content (images, archives) and never reads it. */
 type Answer = { status: number; type: string; text: string }
 type Call = (request: Request) => Promise<Response>
 
@@ -13,15 +13,14 @@ type Entry = { answer: Answer } | { page: CachedPage }
 export type PublicCacheOptions = { ttlMs: number; maxBytes: number }
 
 /**
- * Longer answers are dropped once they have been read: the page made from one is cached itself, and kept answers are most of
- * what the garbage collector has to move.
+ * Longer responses are not cached: the page made from them is cached itself, and cached responses are the main load of
+ * the garbage collector.
  */
 const mostCharacters = 16 * 1024
 
 /**
- * What is the same for every visitor without a session, for `ttlMs`: the API's answers by URL, and the pages made from them.
- * A page expires with the oldest answer it shows. Nothing read with a session, nothing with a form's token and no failure
- * comes here.
+ * Cache of content for visitors without a session, for `ttlMs`: the API's responses by URL, and the pages made from
+ * them. A page expires with its oldest response. Never contains data read with a session, form tokens or failures.
  */
 export class PublicCache {
   readonly #entries: LRUCache<string, Entry>
@@ -34,7 +33,7 @@ export class PublicCache {
       maxSize: maxBytes,
       sizeCalculation: (entry, key) => 2 * key.length + entryBytes + sizeOf(entry),
       ttl: ttlMs,
-      // Remaining times are read to the millisecond.
+      // Remaining times have millisecond resolution.
       ttlResolution: 0,
     })
   }
@@ -44,15 +43,15 @@ export class PublicCache {
     return entry !== undefined && 'page' in entry ? entry.page : undefined
   }
 
-  /** Keeps a page for `ttlMs` at most; not at all where one of its answers has expired. */
+  /** Caches a page for at most `ttlMs`; not if one of its responses has expired. */
   keepPage(key: string, page: CachedPage, ttlMs: number): void {
     if (ttlMs > 0) this.#entries.set(`page ${key}`, { page }, { ttl: Math.min(ttlMs, this.#ttlMs) })
     else this.#entries.delete(`page ${key}`)
   }
 
   /**
-   * The API's answer to a GET without a session: a cached one, or a new one, requested once however many wait for it.
-   * `onTtl` receives for how many milliseconds it may be shown; 0 for a failure.
+   * The API's response to a GET without a session: cached, or requested once for all waiting callers. `onTtl` receives
+   * its remaining time in milliseconds; 0 for a failure.
    */
   async fetch(request: Request, call: Call, onTtl: (ttlMs: number) => void = () => {}): Promise<Response> {
     const key = `api ${request.url}`
@@ -79,14 +78,14 @@ export class PublicCache {
   }
 }
 
-/** Of an entry besides its key and content. */
+/** Overhead of an entry besides its key and content. */
 const entryBytes = 200
 
 function sizeOf(entry: Entry): number {
   return 'page' in entry ? entry.page.bytes.byteLength : 2 * entry.answer.text.length
 }
 
-/** A weak tag: the server may compress the page on its way. */
+/** A weak tag, because the server may compress the page. */
 export function pageOf(html: string): CachedPage {
   const bytes = Buffer.from(html)
   return { bytes, etag: `W/"${createHash('sha1').update(bytes).digest('base64url')}"` }
@@ -96,7 +95,7 @@ async function readAnswer(response: Response): Promise<Answer> {
   return { status: response.status, type: response.headers.get('content-type') ?? '', text: await response.text() }
 }
 
-/** Its text is the body as it is: encoding it here, to decode it in the client, would cost as much as some answers. */
+/** Passes the text instead of a body, because encoding and decoding it would cost as much as some responses. */
 function responseOf({ status, type, text }: Answer): Response {
   return Object.defineProperties(new Response(null, { status, headers: { 'content-type': type } }), {
     text: { value: async () => text },

@@ -1,6 +1,6 @@
 /**
- * Whether a form came from a page of this site, by all that the browser says: each header that is there must be right.
- * Programs and old browsers say nothing; what holds against those is the form's token.
+ * Whether a form came from a page of this site, by the browser's headers: each one that is present must match. Programs
+ * and old browsers send none; for them the form's token is the protection.
  */
 export function isOwnOrigin(headers: Headers, publicUrl: string): boolean {
   const site = headers.get('sec-fetch-site')
@@ -10,7 +10,7 @@ export function isOwnOrigin(headers: Headers, publicUrl: string): boolean {
   const theirs = URL.parse(origin)
   const ours = URL.parse(publicUrl)
   if (theirs === null || ours === null) return false
-  // All names of this machine are one server.
+  // All local names are the same server.
   return theirs.origin === ours.origin || unnamed(theirs) === unnamed(ours)
 }
 
@@ -20,8 +20,8 @@ function unnamed({ protocol, hostname, port }: URL): string {
 }
 
 /**
- * A path of this site to go to, from what somebody sent: `/` where it is anything else. `//evil.example` and
- * `/\evil.example` are addresses of other hosts to a browser, and control characters in between are left out by it.
+ * A safe redirect path from untrusted input: `/` for anything else. Browsers treat `//evil.example` and
+ * `/\evil.example` as other hosts, and ignore control characters in between.
  */
 export function localPath(text: string | null | undefined): string {
   const path = text ?? ''

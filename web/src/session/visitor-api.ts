@@ -5,18 +5,18 @@ import type { PublicCache } from './public-cache.ts'
 export type VisitorApiOptions = {
   publicUrl: string
   visitor: Visitor
-  /** `name=value` of the session; null for a stranger. */
+  /** `name=value` of the session; null if anonymous. */
   session: string | null
-  /** `name=value` of a browser that has logged in before; sent with logins only. */
+  /** `name=value` of a known device; sent only with logins. */
   device: string | null
   cache: PublicCache
-  /** Takes each Set-Cookie of the API, to be handed on to the browser. */
+  /** Receives each Set-Cookie of the API, to forward to the browser. */
   setCookie(cookie: string): void
-  /** Receives for how long each answer may be shown to others; 0 where it may not. */
+  /** Receives how long each response may be cached for others; 0 for not at all. */
   onTtl(ttlMs: number): void
 }
 
-/** The API as the visitor: with their session and nothing else of what their browser sent. */
+/** The API as the visitor: with their session, but no other headers of their browser. */
 export function visitorApi({
   publicUrl,
   visitor,
@@ -34,12 +34,13 @@ export function visitorApi({
   return createClient({
     server: publicUrl,
     fetch: (input, init) => {
-      // The client's own is used as it is: making another costs as much as some answers.
+      // Reuses the client's Request, because creating another costs as much as some responses.
       const request = input instanceof Request && init === undefined ? input : new Request(input, init)
       const logsIn = request.method === 'POST' && new URL(request.url).pathname === '/v1/sessions'
       const cookies = [session, logsIn ? device : null].filter((cookie) => cookie !== null)
       if (cookies.length > 0) request.headers.set('cookie', cookies.join('; '))
-      // What has no body is sent as JSON, too: the API takes a session's writes as nothing else, which no foreign form sends.
+      // Requests without a body are also sent as JSON: the API requires this for writes with a session, because forms
+      // of other sites cannot send it.
       if (request.method === 'POST' && !request.headers.has('content-type'))
         request.headers.set('content-type', 'application/json')
       if (session === null && request.method === 'GET') return cache.fetch(request, call, onTtl)

@@ -27,7 +27,7 @@ type SiteHost = {
 
 /** A request as received by the server. */
 export type Visitor = {
-  /** What routes see: `@scope%2fname` is `@scope/name`. */
+  /** The path for routes: `@scope%2fname` is `@scope/name`. */
   path: string
   /** Shown in the log. */
   requestId: string

@@ -146,7 +146,7 @@ export function mailPageRoutes(services: Services): Hono<Env> {
     {
       path: '/cancel-email-change',
       title: 'Cancel the change of your email address',
-      lead: 'Your account keeps its present address, and the links in both emails stop working.',
+      lead: 'Your account keeps its current address, and the links in both emails stop working.',
       button: 'Cancel the change',
     },
     (token, ip) => cancelByLink(services, { token, ip }),

@@ -1,8 +1,8 @@
 import type { SvgElement } from '../../pictures/svg.ts'
 
 /**
- * Puts the parts of a page (`data-part`) below `root` as the server draws them now in place of those that stand there. A form
- * that somebody is typing in is left alone. `before` sees each that is about to change. Gives the page; null where it did not come.
+ * Replaces the parts of a page (`data-part`) below `root` by the server's current rendering, except forms that have the
+ * focus. Calls `before` with each part that is about to change. Returns the page, or null if it could not be loaded.
  */
 export async function freshParts(
   root: HTMLElement,

@@ -3,10 +3,10 @@ import { type ChartPoint, formatSteps, formatValue, share } from '@agentgym/cont
 import { linePlot } from '../../pictures/line-plot.ts'
 import { svgNode } from './dom.ts'
 
-/** Every chart of a run's page, drawn from the same points. */
+/** All charts of a run's page, drawn from the same points. */
 export class LiveCharts {
   readonly #charts: LiveChart[]
-  /** By iteration: a run that resumes from a checkpoint repeats some. */
+  /** By iteration, because a run that resumes from a checkpoint repeats some. */
   readonly #points = new Map<number, ProgressEvent>()
   #frame = 0
 
@@ -18,7 +18,7 @@ export class LiveCharts {
     for (const point of points) this.#points.set(point.iteration, point)
   }
 
-  /** At the next frame, once for everything that has arrived. */
+  /** Draws once at the next frame for all new points. */
   draw(): void {
     if (this.#frame !== 0) return
     this.#frame = requestAnimationFrame(() => {
@@ -29,7 +29,7 @@ export class LiveCharts {
   }
 }
 
-/** Draws what the server draws, of newer points. Pointing at it reads a value, dragging zooms in, a double click out. */
+/** Draws the server's chart with newer points. Hovering shows values, dragging zooms in, double-clicking zooms out. */
 class LiveChart {
   readonly #figure: HTMLElement
   readonly #body: HTMLElement
@@ -98,7 +98,7 @@ class LiveChart {
     this.#dragFrom = undefined
     if (from === undefined || to === undefined) return
     const [left, right] = this.#bounds()
-    // Less is a click.
+    // Shorter drags count as clicks.
     if (to - from > (right - left) * 0.02) this.#show([from, to])
   }
 

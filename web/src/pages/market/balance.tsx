@@ -81,9 +81,9 @@ type BalancePageProps = {
   balance: Balance
   payments: z.infer<typeof paymentListSchema>
   account: string
-  /** What was typed, or what is lacking. */
+  /** The entered amount, or the missing one. */
   amount: string
-  /** Where to go on after a top-up. */
+  /** Where to continue after a top-up. */
   next: string
   failure?: FormFailure | null
   idempotencyKey?: string
@@ -98,7 +98,7 @@ function BalancePage({ balance, payments, account, amount, next, failure = null,
           <Amount minor={balance.available_minor} currency={currency} />
         </Metric>
         {balance.held_minor > 0 && (
-          <Metric label="Held" note="promised to runs and hosted calls">
+          <Metric label="Held" note="reserved for runs and hosted calls">
             <Amount minor={balance.held_minor} currency={currency} />
           </Metric>
         )}
@@ -197,13 +197,13 @@ function PaymentState({ payment: { state } }: { payment: Payment }) {
 
 type PaymentPageProps = {
   payment: Payment
-  /** Whose balance page to go back to; empty for the visitor's own. */
+  /** The account whose balance page to return to; empty for the visitor's own. */
   account: string
-  /** A path of this site where somebody was about to buy; `/` for nowhere. */
+  /** Path of the checkout that led here; `/` if none. */
   next: string
 }
 
-/** Where a top-up stands, and where to pay it. */
+/** State of a top-up, with the link to pay. */
 function PaymentPage({ payment, account, next }: PaymentPageProps) {
   const { state, amount_minor, currency, checkout_url: checkout, purpose, order, message } = payment
   const amount = formatAmount(amount_minor, currency)

@@ -29,7 +29,7 @@ export const checkoutRoutes = [
       order = await placeOrder(visit, request.account)
     })
     if (order !== undefined) return visit.redirect(`/orders/${order.id}`)
-    // What holds now, which may be another price than the one that was refused.
+    // The current offer, whose price may differ from the refused one.
     const offer = await readOffer(visit, request)
     const sent = { payWith: payWith(visit), failure, idempotencyKey: repeatedKey(visit, failure) }
     const page = <CheckoutPage offer={offer} {...request} {...sent} />
@@ -49,7 +49,7 @@ async function readOffer(visit: Visit, { range, account }: OfferRequest): Promis
   return data
 }
 
-/** The version and the price are those that were shown. */
+/** Buys the version at the price that was shown. */
 async function placeOrder(visit: Visit, account: string): Promise<Order | undefined> {
   const { form } = visit
   const { scope, name } = packagePath(visit)
@@ -79,13 +79,13 @@ type PayWith = 'balance' | 'provider'
 
 type CheckoutPageProps = {
   offer: Offer
-  /** As the address has it; the offer names the version that it came to. */
+  /** As in the URL; the offer has the resolved version. */
   range: string
   /** Organisation to buy for; empty for the visitor. */
   account: string
   payWith?: PayWith
   failure?: FormFailure | null
-  /** Of the form that failed on its way. */
+  /** Of the failed form. */
   idempotencyKey?: string
 }
 

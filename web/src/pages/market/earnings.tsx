@@ -46,7 +46,10 @@ export const earningsRoutes = [
     return failedPage(visit, { account, failed: 'payout', failure, amount: form.get('amount_minor') })
   }),
 
-  /** The provider's setup link is given only once, and forms here may not redirect to other hosts: a page shows it. */
+  /**
+   * Shown on a page, because the provider's setup link is issued only once and our forms may not redirect to other
+   * hosts.
+   */
   route('post', '/earnings/destination', { access: 'account' }, async (visit) => {
     const account = visit.form.get('account')
     let destination: EarningsView['destination'] | undefined
@@ -252,7 +255,7 @@ type PayoutPartProps = {
   destination: z.infer<typeof payoutDestinationSchema>
   /** The newest. */
   payouts: Payout[]
-  /** As it was typed. */
+  /** As entered. */
   amount?: string
   failure?: FormFailure | null
   idempotencyKey?: string

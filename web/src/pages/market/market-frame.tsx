@@ -30,7 +30,7 @@ type MarketFrameProps = {
 /** Frame of every page about an account's money. */
 export function MarketFrame({ title, lead, path, account, needs, all, children }: MarketFrameProps) {
   const { account: visitor } = usePage()
-  // Tabs that the visitor may not open for this account lead to their own.
+  // Tabs that the visitor may not open for this account link to the visitor's own account.
   const seen = (role: Role) => (visitor !== null && accountsOf(visitor, role).includes(account) ? account : '')
   return (
     <div class="market">
@@ -55,7 +55,7 @@ export function MarketFrame({ title, lead, path, account, needs, all, children }
   )
 }
 
-/** Where payments are not real, beside what is to be paid or was earned. */
+/** A notice next to amounts, if payments use test money. */
 export function TestMoney() {
   const { host } = usePage()
   if (!host.testMoney) return null
@@ -72,7 +72,7 @@ type AccountChoiceProps = {
   needs: Role
   label?: string
   all?: boolean
-  /** What else the address says. */
+  /** Other query parameters. */
   query?: Record<string, string>
 }
 
@@ -127,8 +127,8 @@ export function OlderLink({ path, account, cursor, query = {} }: OlderLinkProps)
 }
 
 /**
- * Leads to a page of the payment provider. A link and no redirect: the pages' policy lets no form of ours lead to another
- * host, so after a form a page stands between.
+ * Links to a page of the payment provider. Not a redirect, because our content security policy does not allow forms to
+ * lead to other hosts.
  */
 export function ProviderLink({ href, children }: { href: string; children?: Child }) {
   return (

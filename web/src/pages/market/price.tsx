@@ -123,7 +123,7 @@ function History({ history }: { history: Price[] }) {
 type PriceFormProps = {
   kind: 'scenario' | 'agent'
   prices: Prices
-  /** What was typed; null where the form shows what holds. */
+  /** Entered values; null if the form shows the current ones. */
   values: FormValues | null
   failure: FormFailure | null
 }
@@ -183,7 +183,7 @@ function PriceForm({ kind, prices, values, failure }: PriceFormProps) {
 }
 
 type KindFieldsProps = Pick<PriceFormProps, 'kind' | 'prices' | 'failure'> & {
-  /** What stands in a field: what was typed, or what holds. */
+  /** Value of a field: as entered, or the current one. */
   said: (field: string, otherwise: string) => string
 }
 
@@ -223,7 +223,7 @@ function KindFields({ kind, prices, said, failure }: KindFieldsProps) {
   )
 }
 
-/** What was announced is what the form goes on from: sending it unchanged changes nothing. */
+/** The form starts from announced values, so that submitting it unchanged changes nothing. */
 function royaltyOf({ royalty_basis_points: royalty, upcoming_terms: later }: Prices): number {
   return later?.royalty_basis_points ?? royalty
 }
@@ -236,7 +236,7 @@ function callsPriceOf({ calls_price_minor: calls, upcoming_terms: later }: Price
   return later?.calls_price_minor ?? calls
 }
 
-/** What the form asks for. Throws `request_invalid`, naming the field that cannot be read. */
+/** The request of the form. Throws `request_invalid` with the invalid field. */
 function priceRequest(form: FormValues, { kind: packageKind }: PriceFormKind, currency: string): SetPriceRequest {
   const kind = form.get('kind')
   if (kind !== 'free' && kind !== 'one_time' && kind !== 'per_run')

@@ -30,7 +30,7 @@ export const spendingRoutes = [
   }),
 ]
 
-/** Nothing at all may be spent, too: an amount of 0 is one, and an empty field is not. */
+/** A limit of 0 is valid, and blocks all spending; an empty field is not. */
 function capRequest({ form, host }: Visit) {
   const period = form.get('period')
   if (period !== 'day' && period !== 'month' && period !== 'total' && period !== 'calls')
@@ -62,7 +62,7 @@ async function capsOf({ api }: Visit, account: string): Promise<{ caps: SpendCap
 
 type SpendingPageProps = {
   caps: SpendCap[]
-  /** The visitor's own, that limits can be put on; none for an organization, which has none. */
+  /** The visitor's own tokens; empty for organizations, which have none. */
   tokens: { id: string; name: string }[]
   account: string
   values: FormValues
@@ -71,7 +71,7 @@ type SpendingPageProps = {
 
 const periods = { day: 'per day', month: 'per month', total: 'in total', calls: 'per 1,000 calls' }
 
-/** What an account, and each of its tokens, may spend. */
+/** Spending limits of an account and its tokens. */
 function SpendingPage({ caps, tokens, account, values, failure = null }: SpendingPageProps) {
   const { host } = usePage()
   return (

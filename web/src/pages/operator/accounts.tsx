@@ -65,7 +65,7 @@ type AccountsPageProps = {
   q: string
   failure: FormFailure | null
   done: string | null
-  /** The account whose reason is asked for; empty for none. */
+  /** The account to disable, for which a reason is requested; empty for none. */
   disable: string
 }
 

@@ -77,7 +77,7 @@ type ModerationPageProps = {
   state: Report['state']
   reports: Report[]
   next: string | null
-  /** Of the report, or of the form below, that was sent. */
+  /** Of the submitted report, or of the form below. */
   failure?: (FormFailure & { of: string; reason: string }) | null
   values?: ModerationValues
   done?: string | null

@@ -101,7 +101,7 @@ function Verified({ statement, signature }: { statement: VerificationStatement; 
   )
 }
 
-/** The held-out episodes are those of a season; its secret gives their seed once it has ended. */
+/** The season of the held-out episodes, whose secret reveals their seed once it has ended. */
 function Season({ statement }: { statement: VerificationStatement }) {
   if (statement.type === 'agentgym-verification-1' || statement.season === null) return <>secret seed</>
   return (
@@ -112,7 +112,7 @@ function Season({ statement }: { statement: VerificationStatement }) {
   )
 }
 
-/** Few tasks can be memorized: the statement says how many there are. */
+/** Shows the number of tasks, because a small set can be memorized. */
 function TaskSet({ statement }: { statement: VerificationStatement }) {
   if (statement.type === 'agentgym-verification-1' || statement.task_set === null) return null
   const { size, fixed, split } = statement.task_set
@@ -125,7 +125,7 @@ function TaskSet({ statement }: { statement: VerificationStatement }) {
   )
 }
 
-/** The workers that agreed, with the runtime that decides the last bits. */
+/** The workers that agreed, with the runtime that determines the last bits. */
 function Workers({ statement }: { statement: VerificationStatement }) {
   const workers = statement.type === 'agentgym-verification-1' ? [] : statement.workers
   if (workers.length === 0) return null
@@ -172,7 +172,7 @@ function Unverified({ details: { verification }, claim }: { details: VersionDeta
   )
 }
 
-/** Says so where the tasks of an evaluation can be learned by heart. */
+/** A notice if the tasks of an evaluation can be memorized. */
 function FixedTasks({ tasks }: Pick<Evaluation, 'tasks'>) {
   if (tasks === undefined || !isFixedTaskSet(tasks)) return null
   const { size, split } = tasks
@@ -214,7 +214,7 @@ function Criteria({ evaluation: { success } }: { evaluation: Pick<Evaluation, 's
   return <Table rows={success.criteria} columns={columns} caption="Success criteria and results" />
 }
 
-/** The signed statement; null where it is not one. */
+/** The signed statement; null if it is invalid. */
 function statementOf(text: string | undefined): VerificationStatement | null {
   if (text === undefined) return null
   try {
@@ -224,7 +224,7 @@ function statementOf(text: string | undefined): VerificationStatement | null {
   }
 }
 
-/** A dash where nothing was measured. */
+/** A dash if nothing was measured. */
 function formatOptional(value: number | null): string {
   return value === null ? '–' : formatValue(value)
 }

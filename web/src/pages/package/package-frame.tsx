@@ -14,9 +14,9 @@ import type { PackageView } from './read-package.ts'
 
 type PackageFrameProps = {
   view: PackageView
-  /** The tab that is open, as its address ends: empty for the first. */
+  /** Path segment of the open tab; empty for the first. */
   tab: '' | '/agents' | '/versions' | '/dependencies' | '/reviews' | '/try' | null
-  /** Beside the name, where it is not the latest. */
+  /** Shown next to the name if it is not the latest. */
   version?: string
   children?: Child
 }
@@ -231,7 +231,7 @@ function Facts({ page }: { page: PackagePage }) {
   )
 }
 
-/** A link that the registry has checked to be http(s). */
+/** A link that the registry has verified to be http(s). */
 function Outside({ href }: { href: string }) {
   return (
     <a href={href} rel="nofollow noopener noreferrer">
@@ -271,7 +271,7 @@ function QualityParts({ quality: { score, parts } }: { quality: PackagePage['qua
   )
 }
 
-/** A line of a list of facts: what it is, and beside it how much or which. */
+/** A row of a list of facts: label and value. */
 export function Detail({ label, children }: { label: string; children?: Child }) {
   return (
     <div>

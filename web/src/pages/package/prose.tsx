@@ -1,22 +1,22 @@
 import { raw } from 'hono/html'
 
-/** What a page shows of a README: with what else stands there it stays below 100 kB. */
+/** Size limit of a README on a page, so that the page stays below 100 kB. */
 const formatBytes = 60_000
-/** Of each version in their list. */
+/** The same for each version in a list. */
 const changesBytes = 2_500
 
 type ProseProps = {
-  /** As the registry has sanitised it. */
+  /** Sanitized by the registry. */
   html: string
-  /** Of the page: a README that begins with it would say it twice. */
+  /** Title of the page, which is removed from the start of the README. */
   title: string
   /** Level of the heading above. */
   below?: 1 | 2
-  /** Where all of it stands, if only its beginning is to be shown here. */
+  /** Link to the full text, if only the beginning is shown here. */
   all?: string
 }
 
-/** A README, as HTML that the registry has sanitised, below a heading of that level. */
+/** A README as HTML sanitized by the registry, below a heading of that level. */
 export function Prose({ html, title, below = 1, all }: ProseProps) {
   const beginning = all === undefined ? null : cutHtml(html, formatBytes)
   return (
@@ -35,11 +35,11 @@ type ChangesProps = {
   html: string
   /** Level of the heading above. */
   below: 2 | 3
-  /** Where all of it stands, if only its beginning is to be shown here. */
+  /** Link to the full text, if only the beginning is shown here. */
   all?: string
 }
 
-/** What a version says has changed in it. */
+/** Release notes of a version. */
 export function Changes({ html, below, all }: ChangesProps) {
   const beginning = all === undefined ? null : cutHtml(html, changesBytes)
   return (
@@ -54,7 +54,7 @@ export function Changes({ html, below, all }: ChangesProps) {
   )
 }
 
-/** A part of a document, several of which stand on one page: its first heading is right below, and nothing in it is a target. */
+/** One of several documents on a page: headings follow directly, and IDs are removed. */
 function fitSection(html: string, below: number): string {
   const first = Number(/<h([1-6])(?=[\s>])/.exec(html)?.[1] ?? 1)
   return moveHeadings(html, (level) => Math.max(below + 1, level + below + 1 - first)).replace(
@@ -64,8 +64,8 @@ function fitSection(html: string, below: number): string {
 }
 
 /**
- * Headings as many levels down; a first one that says what the page is called is left out. Digits in names of elements are all
- * that changes in the text, so nothing can come of it that the registry has not seen.
+ * Shifts headings down by that many levels and removes a first one that repeats the page's title. Only digits in
+ * element names change, so the result stays sanitized.
  */
 export function fitHeadings(html: string, title: string, below: number): string {
   const [first, text] = /^\s*<h1\b[^<>]*>([^<>]*)<\/h1>/.exec(html) ?? []
@@ -90,8 +90,8 @@ const tag = /<(\/?)([a-z][a-z0-9]*)(?:"[^"]*"|[^">])*>/g
 const empty = new Set(['br', 'hr', 'img', 'input'])
 
 /**
- * The beginning of sanitised HTML, of at most about that many bytes: up to the end of a block, where one ends in its second
- * half, or else within, with what is open closed. Null where all of it is short enough.
+ * The beginning of sanitized HTML, up to about that many bytes: cut at the end of a block in the second half, or else
+ * within one, with open elements closed. Null if all of it fits.
  */
 export function cutHtml(html: string, bytes: number): string | null {
   if (html.length <= bytes && Buffer.byteLength(html) <= bytes) return null
@@ -128,7 +128,9 @@ export function cutHtml(html: string, bytes: number): string | null {
   )
 }
 
-/** How many characters of a text fit, up to the end of a line or a word: a character that is written as `&#x3C;` stays whole. */
+/**
+ * Number of characters of a text that fit, up to the end of a line or word, without splitting escapes such as `&#x3C;`.
+ */
 function lastLine(text: string, bytes: number): number {
   if (Buffer.byteLength(text) <= bytes) return text.length
   // At most four bytes a character.

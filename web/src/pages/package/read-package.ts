@@ -10,19 +10,19 @@ import {
 } from '@agentgym/contract'
 import type { Visit } from '../../app/visit.ts'
 
-/** What every page of a package shows. */
+/** Data of every page of a package. */
 export type PackageView = {
   page: PackagePage
-  /** Of `latest`, to whoever is there; null where nothing can be had. */
+  /** The offer of `latest` for this visitor; null if there is none. */
   offer: Offer | null
-  /** Belongs to its owner: only for what is offered to do, the API decides. */
+  /** Whether the visitor belongs to its owner. Only for the choice of buttons; the API decides. */
   member: boolean
 }
 
-/** One of its versions, whole. */
+/** A version with all details. */
 export type VersionView = {
   details: VersionDetails
-  /** The README as the registry has sanitised it. */
+  /** The README, sanitized by the registry. */
   readmeHtml: string
   episode: SampleEpisode | null
 }
@@ -32,13 +32,13 @@ export async function readPackage(visit: Visit): Promise<PackageView> {
   const params = { path: packagePath(visit) }
   const [{ data: page }, offer] = await Promise.all([
     visit.api.GET('/v1/packages/{scope}/{name}', { params }),
-    // Nothing is offered where nothing is published, or where it was taken down.
+    // No offer without a published version, or if it was taken down.
     absent(async () => (await visit.api.GET('/v1/packages/{scope}/{name}/offer', { params })).data),
   ])
   return { page, offer, member: belongsTo(visit, page.owner.username) }
 }
 
-/** With the version that it names as latest, null where there is none; all in one round trip. Throws `package_not_found`. */
+/** A package with its latest version, or null, in one round trip. Throws `package_not_found`. */
 export async function readFirstPage(visit: Visit): Promise<{ view: PackageView; shown: VersionView | null }> {
   const { data } = await visit.api.GET('/v1/packages/{scope}/{name}/view', { params: { path: packagePath(visit) } })
   const { page, offer, latest } = data
@@ -58,7 +58,7 @@ export async function readVersion(visit: Visit, version: string): Promise<Versio
   return { details: details.data, readmeHtml: readme.data.html, episode }
 }
 
-/** What a page can do without: null where it is not there. */
+/** Optional data: null if it is missing. */
 async function absent<Value>(read: () => Promise<Value | undefined>): Promise<Value | null> {
   try {
     return (await read()) ?? null
@@ -77,12 +77,14 @@ function belongsTo({ account }: Visit, owner: string): boolean {
   return account.username === owner || account.organisations.some(({ username }) => username === owner)
 }
 
-/** Lowest value that each metric must reach, as the version's package.json has it. Rules change: what is none is left out. */
+/**
+ * Minimum of each success metric from the version's package.json. Invalid entries are ignored, because rules change.
+ */
 export function successOf({ manifest }: Pick<VersionDetails, 'manifest'>): SuccessCriteria {
   return successCriteriaSchema.safeParse(record(manifest.agentgym).success).data ?? {}
 }
 
-/** Packages that a client fetches with it: name and range. */
+/** Dependencies: name and range. */
 export function dependenciesOf({ manifest }: Pick<VersionDetails, 'manifest'>): [name: string, range: string][] {
   const all = ['dependencies', 'optionalDependencies', 'peerDependencies'].flatMap((field) =>
     Object.entries(record(manifest[field])),

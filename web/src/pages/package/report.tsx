@@ -22,7 +22,7 @@ export const reportRoutes = [
     const [reason, text, review] = [form.get('reason'), form.get('text'), form.get('review')]
     const failure = await attempt(() =>
       api.POST('/v1/reports', {
-        // What is none of the reasons, the API says.
+        // The API rejects invalid reasons.
         body: { package: page.name, reason: reason as 'other', text, ...(review === '' ? {} : { review }) },
       }),
     )
@@ -43,7 +43,7 @@ const reasons: Record<(typeof reportReasonSchema.options)[number], string> = {
 
 type ReportPageProps = {
   name: string
-  /** Where the report is about a review. */
+  /** The reported review, if any. */
   review: string
   reason?: string
   text?: string

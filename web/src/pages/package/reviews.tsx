@@ -87,16 +87,16 @@ type ReviewPage = {
   reviews: Review[]
   next_cursor: string | null
 }
-/** What was sent and refused: a review, or the reply to one. */
+/** The refused form: a review, or a reply. */
 type RefusedReview = { to: string | null; stars: string; text: string; failure: FormFailure }
 
 type ReviewsTabProps = {
   name: string
-  /** What a new review is about; null where there is nothing to review. */
+  /** The version to review; null if there is none. */
   version: string | null
   reviews: ReviewPage
   first: boolean
-  /** Sells it: answers instead of reviewing. */
+  /** Whether the visitor sells it, and replies instead of reviewing. */
   member: boolean
   refused?: RefusedReview | null
 }
@@ -220,7 +220,7 @@ type ReviewItemProps = {
   review: Review
   name: string
   own: boolean
-  /** Belongs to who sells it, and may answer. */
+  /** Whether the visitor belongs to the seller and may reply. */
   seller: boolean
   refused: RefusedReview | null
 }
@@ -275,7 +275,7 @@ function ReviewItem({ review, name, own, seller, refused }: ReviewItemProps) {
 
 function Reply({ review, address, refused }: { review: Review; address: string; refused: RefusedReview | null }) {
   const failure = refused?.failure ?? null
-  // One page has many of these: each field has an id of its own.
+  // A page has many of these, so each field needs a unique ID.
   const name = `reply-${review.id}`
   const renamed =
     failure === null ? null : { ...failure, fields: { ...failure.fields, [name]: failure.fields.text ?? '' } }

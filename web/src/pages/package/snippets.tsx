@@ -47,7 +47,7 @@ type Reading = {
   model: string
   inputs: { input: string; variable: string; size: number }[]
   output: string
-  /** Where the action is one choice: what index 0 means. */
+  /** For discrete actions: the value of index 0. */
   start: number | null
 }
 
@@ -143,11 +143,11 @@ function pythonText({ name, model, inputs, output, start }: Reading): string {
   ].join('\n')
 }
 
-/** Names of inputs come out of a stranger's package: JSON's strings are those of JavaScript and Python, too. */
+/** Input names are untrusted. JSON strings are valid in JavaScript and Python. */
 const quote = (text: string) => JSON.stringify(text)
-/** In a literal this one name would be the object's prototype, and no property. */
+/** In an object literal, this name would set the prototype. */
 const property = (name: string) => (name === '__proto__' ? `[${quote(name)}]` : quote(name))
-/** Words of Python, and what the snippet calls its own things. */
+/** Python keywords, and names used by the snippet. */
 const taken = new Set(
   'False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield act dict float int list model named numpy onnxruntime options output scores seen value zip'.split(
     ' ',
@@ -161,7 +161,7 @@ const shift = (start: number) => (start === 0 ? '' : `${start} + `)
 
 type Hosted = { name: string; version: string; server: string; observation: readonly SpaceLeaf[] }
 
-/** Longer lists are written as so many nothings: what is pasted stays readable. */
+/** Longer lists are written as repeated zeros, to keep snippets readable. */
 const longestList = 32
 
 /** Code that calls the hosted agent with OpenAI clients, ready to paste. */
@@ -222,11 +222,11 @@ type Language = { zeros(count: number): string; key(name: string): string }
 const python: Language = { zeros: (count) => `[0] * ${count}`, key: (name) => JSON.stringify(name) }
 const javaScript: Language = {
   zeros: (count) => `Array(${count}).fill(0)`,
-  // Without the brackets it is the prototype of the object.
+  // Without brackets, it would set the object's prototype.
   key: (name) => (name === '__proto__' ? '["__proto__"]' : JSON.stringify(name)),
 }
 
-/** As it is written in that language; strings and numbers are those of JSON in both. */
+/** A value as a literal of the language. Strings and numbers are written as in JSON. */
 function literal(value: Observation, language: Language): string {
   if (Array.isArray(value)) {
     if (value.length > longestList) return language.zeros(value.length)

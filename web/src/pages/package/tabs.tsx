@@ -147,18 +147,18 @@ function AgentsTab({ board, name, first }: { board: Leaderboard; name: string; f
 
 type Version = VersionList['versions'][number]
 
-/** As many, with release notes, as fit on a page of 100 kB. */
+/** Number of versions with release notes that fit on a page of 100 kB. */
 const versionsOnPage = 20
 
 type VersionsPart = {
   list: VersionList
-  /** The version that the page begins after. */
+  /** The version after which the page starts. */
   before: string | undefined
-  /** The last one here, where there are older ones. */
+  /** The last one on this page, if there are older ones. */
   next: string | null
 }
 
-/** The versions that a page shows, after the one that its address names; all of them begin anew where there is no such version. */
+/** The versions on a page, after the one in its URL; from the first if that version does not exist. */
 function versionsAfter(list: VersionList, before: string | null): VersionsPart {
   const at = list.versions.findIndex(({ version }) => version === before) + 1
   const versions = list.versions.slice(at, at + versionsOnPage)
@@ -304,7 +304,7 @@ function Needed({ dependents: { name, agents, packages } }: { dependents: Depend
   )
 }
 
-/** A scoped name may be a package of this server; where it is none, its page says so. */
+/** Scoped names link to this server, whose page reports missing packages. */
 function PackageName({ name }: { name: string }) {
   if (!/^@[^/]+\/[^/]+$/.test(name)) return <code>{name}</code>
   return (

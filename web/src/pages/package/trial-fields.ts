@@ -1,31 +1,31 @@
 import type { SampleEpisode, SpaceLeaf } from '@agentgym/contract'
 import { type FormValues, invalidField } from '../../app/form.ts'
 
-/** Fields that a form asks for one by one; an observation of more is one text of JSON. */
+/** Maximum number of separate fields; larger observations are entered as JSON. */
 const mostFields = 24
-/** Choices that a list offers; of more one types the number. */
+/** Maximum number of options in a list; beyond it, the number is typed. */
 const mostOptions = 256
 const jsonField = 'observation'
 
-/** One field of the form that asks for an observation. */
+/** A field of the observation form. */
 export type TrialField = {
   name: string
   label: string
   /** Of the example. */
   value: string
   kind: 'number' | 'choice' | 'text' | 'json'
-  /** Of a number: null is no bound. */
+  /** Bounds of a number; null for none. */
   low?: number | null
   high?: number | null
   options?: { value: string; label: string }[]
 }
 
-/** As the scenario's `observe` gives it, in JSON. */
+/** As returned by the scenario's `observe`, in JSON. */
 export type Observation = null | number | string | Observation[] | { [key: string]: Observation }
-/** A leaf with what stands in it: numbers as the scenario counts them. */
+/** A leaf of the observation with its value. */
 type Filled = { leaf: SpaceLeaf; numbers: number[]; text: string }
 
-/** What to ask for, filled with what the scenario's own example saw first; with nothings where there is none. */
+/** The fields, filled with the first observation of the scenario's sample episode, or zeros. */
 export function trialFields(leaves: readonly SpaceLeaf[], episode: SampleEpisode | null): TrialField[] {
   const filled = exampleOf(leaves, episode)
   const size = leaves.reduce((sum, leaf) => sum + sizeOf(leaf), 0)
@@ -58,12 +58,12 @@ export function trialFields(leaves: readonly SpaceLeaf[], episode: SampleEpisode
   })
 }
 
-/** What the scenario's own example saw first; nothings where there is none. */
+/** The first observation of the scenario's sample episode, or zeros. */
 export function exampleObservation(leaves: readonly SpaceLeaf[], episode: SampleEpisode | null): Observation {
   return nested(exampleOf(leaves, episode))
 }
 
-/** The observation that the form holds. Throws `request_invalid`, naming the field that cannot be read. */
+/** Parses the observation in the form. Throws `request_invalid` with the invalid field. */
 export function trialObservation(
   leaves: readonly SpaceLeaf[],
   fields: readonly TrialField[],
@@ -78,7 +78,7 @@ export function trialObservation(
   return nested(filled)
 }
 
-/** JSON in a field. Throws `request_invalid`, naming it. */
+/** Parses JSON in a field. Throws `request_invalid` with the field. */
 export function jsonIn(form: FormValues, field: string): Observation {
   try {
     return JSON.parse(form.get(field))
@@ -102,7 +102,7 @@ function exampleOf(leaves: readonly SpaceLeaf[], episode: SampleEpisode | null):
     if (leaf.kind === 'text') return { leaf, numbers: [], text: texts[text++] ?? '' }
     const numbers = Array.from({ length: sizeOf(leaf) }, (_, element) => {
       const seen = observation[number++] ?? 0
-      // The example is written to five digits: what is rounded past a bound is the bound.
+      // The example is rounded to five digits, so values rounded past a bound are clamped.
       const [low, high] = [leaf.low?.[element] ?? -Infinity, leaf.high?.[element] ?? Infinity]
       if (leaf.kind === 'list') return seen
       return leaf.kind === 'box' ? Math.min(high, Math.max(low, seen)) : leaf.start + seen
@@ -111,7 +111,7 @@ function exampleOf(leaves: readonly SpaceLeaf[], episode: SampleEpisode | null):
   })
 }
 
-/** What the columns of the example are called, where its scenario says. */
+/** Column names of the example, if the scenario defines them. */
 function columnNames(episode: SampleEpisode | null): (string | undefined)[] {
   const view = episode?.view ?? null
   if (view?.kind === 'lines') return view.labels ?? []
@@ -124,7 +124,7 @@ function columnNames(episode: SampleEpisode | null): (string | undefined)[] {
   return names
 }
 
-/** As the scenario's `observe` gives it: dicts within dicts, boxes flat. */
+/** The observation as returned by the scenario's `observe`: nested dicts, flat boxes. */
 function nested(filled: readonly Filled[], depth = 0): Observation {
   const [first] = filled
   if (first === undefined) return null

@@ -18,7 +18,7 @@ import { jsonIn, type TrialField, trialFields, trialObservation } from './trial-
 
 const path = '/packages/:scope/:name/try'
 
-/** Codes of a refusal that is about a field. */
+/** Error codes about a field. */
 const fieldOf = { mask_invalid: 'action_mask', no_legal_action: 'action_mask', observation_invalid: 'observation' }
 
 export const trialRoutes = [
@@ -73,15 +73,15 @@ async function trialPage(visit: Visit, ask: ((shown: VersionView) => Promise<Out
 }
 
 /**
- * Under the key of the form that was shown: loaded again, a page asks nothing twice. The same form with another observation,
- * after a step back in the browser, is another call.
+ * Uses the form's idempotency key, so that reloading the page does not repeat the call. The same form with another
+ * observation, after going back in the browser, is a new call.
  */
 async function callAgent(visit: Visit, { details, episode }: VersionView): Promise<HostedCall> {
   const { api, form } = visit
   const leaves = details.agent?.spaces.observation ?? []
   const mask = form.get('action_mask').trim() === '' ? undefined : jsonIn(form, 'action_mask')
   const observation = trialObservation(leaves, trialFields(leaves, episode), form)
-  // The price that the page has shown.
+  // The price shown on the page.
   const shownPrice = Number(form.get('max_price_minor') || '0')
   const maxPrice = Number.isSafeInteger(shownPrice) && shownPrice >= 0 ? shownPrice : 0
   const body = { version: details.version, observation, action_mask: mask, max_price_minor: maxPrice }
@@ -102,7 +102,7 @@ type TrialPageProps = {
   view: PackageView
   shown: VersionView
   fields: TrialField[]
-  /** What was typed; null where the form shows its example. */
+  /** Entered values; null if the form shows the example. */
   values?: FormValues | null
   failure?: FormFailure | null
   answered?: Answered | null
@@ -182,7 +182,7 @@ function ObservationField({ field, values, failure }: ObservationFieldProps) {
   if (kind === 'text') return <Field {...shared} required={false} rows={4} />
   if (kind === 'json')
     return <Field {...shared} rows={8} help="The scenario's observation as JSON; boxes may be flat." />
-  // A number with any digits behind the point; browsers hold `step` against whole ones.
+  // Allows decimals; by default, browsers only accept whole numbers.
   return <Field {...shared} type="number" step="any" help={describeBounds(low, high)} />
 }
 
@@ -209,7 +209,7 @@ function Mask({ values, failure }: Omit<ObservationFieldProps, 'field'>) {
   )
 }
 
-/** For visitors without an account: what a call takes, and how to log in. */
+/** For anonymous visitors: the inputs of a call, and how to log in. */
 function ForStrangers({ view: { page, offer }, fields }: Pick<TrialPageProps, 'view' | 'fields'>) {
   const address = tryAddress(page.name)
   const cost = describeCost(offer?.entitled ? 'entitled' : 'trial', offer)
@@ -261,7 +261,7 @@ function NoTrial({ view: { page, offer } }: { view: PackageView }) {
   )
 }
 
-/** Bars that are read one by one; of more choices the likeliest are shown. */
+/** Maximum number of bars; with more choices, the most likely are shown. */
 const mostBars = 12
 
 type Action = HostedCall['action']
@@ -324,7 +324,7 @@ function toolCall(label: string | null, action: Action): string | null {
     .join(', ')})`
 }
 
-/** Of an action that is not one choice. */
+/** For an action that is not discrete. */
 function Parts({ action }: { action: Action }) {
   const parts = Array.isArray(action) ? [...action.entries()] : Object.entries(action as Record<string, Action>)
   return (

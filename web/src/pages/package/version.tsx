@@ -78,7 +78,7 @@ function latestOf({ page }: PackageView, shown: VersionView): Html {
   )
 }
 
-/** One version by its number: what the first tab shows of the latest, with release notes and the published files. */
+/** A version by number: the content of the first tab, with release notes and published files. */
 function VersionPage({ view: { page }, shown }: { view: PackageView; shown: VersionView }) {
   const { details } = shown
   const title = page.title ?? page.name
@@ -282,12 +282,12 @@ function Training({ agent: { scenario, algorithm, steps, policy } }: { agent: Ag
   )
 }
 
-/** Of the page that shows all of a version's README. */
+/** URL of the page with a version's full README. */
 function readmeAddress({ name, version }: { name: string; version: string }): string {
   return `${packageAddress(name)}/v/${encodeURIComponent(version)}/readme`
 }
 
-/** A version's whole README. */
+/** A version's full README. */
 function ReadmePage({ shown: { details, readmeHtml }, title }: { shown: VersionView; title: string }) {
   const { name, version } = details
   return (

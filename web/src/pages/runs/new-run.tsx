@@ -62,7 +62,7 @@ async function showForm(visit: Visit, values: NewRunValues, failure: FormFailure
   )
 }
 
-/** In minor units; null where a run of it costs nothing but the machine. */
+/** Price per run in minor units; null if there is none. */
 async function priceOfRun({ api }: Visit, scenario: string): Promise<number | null> {
   const [scope, name] = scenarioName(scenario).split('/')
   if (!scope.startsWith('@') || !name) return null
@@ -75,13 +75,13 @@ async function priceOfRun({ api }: Visit, scenario: string): Promise<number | nu
   }
 }
 
-/** `@acme/maze@^1` is of `@acme/maze`. */
+/** The package name of `@acme/maze@^1` is `@acme/maze`. */
 function scenarioName(scenario: string): string {
   const at = scenario.indexOf('@', 1)
   return at === -1 ? scenario : scenario.slice(0, at)
 }
 
-/** With the settings of a run that was before. */
+/** Prefilled with the settings of an earlier run. */
 async function likeRun(visit: Visit, values: NewRunValues, id: string): Promise<NewRunValues> {
   const run = await findRun(visit, id)
   const { steps, ...settings } = run.settings
@@ -95,7 +95,7 @@ async function likeRun(visit: Visit, values: NewRunValues, id: string): Promise<
   }
 }
 
-/** What the API is asked for. Throws `request_invalid` where a field cannot be read. */
+/** The API request. Throws `request_invalid` for an invalid field. */
 function requestOf({ form, host }: Visit, values: NewRunValues) {
   const whole = (text: string) => (text === '' ? undefined : Number(text))
   const [pricedName, price] = values.expected_price.split(' ')
@@ -117,7 +117,7 @@ function requestOf({ form, host }: Visit, values: NewRunValues) {
   }
 }
 
-/** Every field as typed. */
+/** All fields as entered. */
 type NewRunValues = Record<(typeof newRunFields)[number], string>
 const newRunFields = [
   'scenario',
@@ -138,12 +138,12 @@ type NewRunPageProps = {
   accounts: string[]
   machines: Parameters<typeof describeMachines>[0] | null
   failure?: FormFailure | null
-  /** Of the scenario, where a run of it is paid for. */
+  /** Price per run of the scenario, if it has one. */
   priceNote: string | null
   idempotencyKey?: string
 }
 
-/** Starts a run; empty fields take the scenario's values. */
+/** Starts a run. Empty fields use the scenario's values. */
 function NewRunPage({ values, accounts, machines, failure = null, priceNote, idempotencyKey }: NewRunPageProps) {
   const { host } = usePage()
   return (
@@ -178,7 +178,7 @@ function NewRunPage({ values, accounts, machines, failure = null, priceNote, ide
           label={`Budget (${host.currency})`}
           name="budget_minor"
           value={values.budget_minor}
-          help="At the limit, the run stops with a checkpoint and can be resumed. Required where workers have a price: it is held on your balance, after your free training, and what is left over is released."
+          help="At the limit, the run stops with a checkpoint and can be resumed. Required if workers have a price: after your free training, it is held on your balance, and the unused part is released."
           failure={failure}
         />
         <Field
@@ -255,7 +255,7 @@ function MoreSettings({ values, accounts, failure }: Pick<NewRunPageProps, 'valu
   )
 }
 
-/** What a run that is started now meets: `1 of 2 workers is idle, 3 runs wait; an hour costs €12.00.` */
+/** The current state of the queue: `1 of 2 workers is idle, 3 runs wait; an hour costs €12.00.` */
 export function describeMachines({ workers, queue }: ServerStatus, currency: string): string {
   const there = workers.filter(({ state }) => state !== 'silent')
   const idle = there.filter(({ state }) => state === 'idle').length
@@ -272,7 +272,7 @@ export function describeMachines({ workers, queue }: ServerStatus, currency: str
 
 type Settings = NonNullable<StartRunRequest['settings']>
 
-/** One setting a line, as `agentgym train --set` takes them. Throws `request_invalid` where a line is not one. */
+/** One setting per line, as for `agentgym train --set`. Throws `request_invalid` for an invalid line. */
 export function readSettings(text: string): Settings {
   const lines = text.split('\n').filter((line) => line.trim() !== '')
   try {

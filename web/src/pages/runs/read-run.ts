@@ -3,20 +3,20 @@ import type { ProgressEvent, Run, RunEvent } from '@agentgym/contract'
 import type { FormFailure, FormValues } from '../../app/form.ts'
 import type { Visit } from '../../app/visit.ts'
 
-/** Pages of 5,000 iterations: what a page reads of a very long run at most. */
+/** Maximum number of pages of 5,000 iterations that are read of a very long run. */
 const mostPages = 10
-/** Events before the run's latest that the log goes back to. */
+/** Maximum number of events in the log. */
 const logReach = 3_000
 const logTimeoutMs = 3_000
 
-/** A run as its page shows it. */
+/** Data of a run's page. */
 export type ReadRun = {
   run: Run
   points: ProgressEvent[]
   /** Without progress; oldest first. */
   log: RunEvent[]
   checkpoints: Checkpoint[]
-  /** The mean return that counts as success; null where the scenario names none, or is gone. */
+  /** The target mean return; null if the scenario has none or no longer exists. */
   target: number | null
 }
 export type Checkpoint = { iteration: number; steps: number; size: number; sha256: string; created_at: string }
@@ -40,7 +40,7 @@ export async function findRun({ api }: Visit, id: string): Promise<Run> {
   return data
 }
 
-/** The learning curve, one point an iteration. */
+/** The learning curve, one point per iteration. */
 export async function readPoints({ api }: Visit, id: string): Promise<ProgressEvent[]> {
   const points: ProgressEvent[] = []
   let after: number | null = 0
@@ -53,7 +53,7 @@ export async function readPoints({ api }: Visit, id: string): Promise<ProgressEv
   return points
 }
 
-/** What has happened so far; of a run that goes on the stream is left once it has told that. */
+/** Events so far. The stream of a running run is closed after these. */
 async function readLog({ api }: Visit, run: Run): Promise<RunEvent[]> {
   if (run.last_event === 0) return []
   const log: RunEvent[] = []
@@ -64,7 +64,7 @@ async function readLog({ api }: Visit, run: Run): Promise<RunEvent[]> {
       if (event.seq >= run.last_event) break
     }
   } catch (error) {
-    // A page without the end of its log is better than none.
+    // An incomplete log is better than no page.
     if (!signal.aborted) throw error
   }
   return log
@@ -83,12 +83,12 @@ async function successTarget({ api }: Visit, { scenario }: Run): Promise<number 
   }
 }
 
-/** One figure of a learning curve by environment steps, for a chart. */
+/** A metric of the learning curve by environment steps, for a chart. */
 export function seriesOf(points: ProgressEvent[], value: (point: ProgressEvent) => number | null) {
   return points.map((point) => ({ x: point.steps, y: value(point) }))
 }
 
-/** Which form of a run's page the API has refused, why, and what was typed in it. */
+/** The refused form of a run's page, with its errors and entered values. */
 export type RefusedForm = { form: 'act' | 'publish' | 'evaluate'; failure: FormFailure; values: FormValues }
 
 export function isRunId(text: string): boolean {

@@ -101,7 +101,7 @@ function RunEvaluation({ run, requested, refused }: Omit<RunOutcomeProps, 'check
   )
 }
 
-/** The codes of the API that are about one field of this form. */
+/** Error codes about a single field of this form. */
 export const publishFieldOf = {
   name_invalid: 'name',
   name_taken: 'name',
@@ -181,7 +181,7 @@ function agentName({ scenario, algorithm }: Run): string {
 
 type RunEvaluationsProps = {
   run: Run
-  /** One that was asked for here, and that the address names. */
+  /** The evaluation requested here, from the URL. */
   requested: EvaluationJob | null
   refused: RefusedForm | null
 }

@@ -65,19 +65,17 @@ export const runAgentRoutes = [
   }),
 ]
 
-/**
- * First the agent, then its price: the same form again publishes nothing twice, and sets the price that was refused.
- */
+/** Publishes the agent, then sets its price. Repeating the form publishes nothing twice and retries the price. */
 async function publish({ api, form, host, params: { id } }: Visit): Promise<FormFailure | null> {
   const filled = (field: string) => form.get(field).trim() || undefined
   const visibility = filled('visibility')
   let published: string | undefined
   const failure = await attempt(async () => {
-    // Before anything is published: an amount that cannot be read is none.
+    // Checked before publishing: the amount must be valid.
     const amount = optionalFormAmount(form, 'amount_minor', host.currency)
     const { data } = await api.POST('/v1/runs/{id}/publish', {
       params: { path: { id } },
-      // What is no visibility, the API says.
+      // The API rejects invalid visibilities.
       body: {
         name: form.get('name').trim(),
         version: filled('version'),
@@ -98,7 +96,7 @@ async function publish({ api, form, host, params: { id } }: Visit): Promise<Form
   }
 }
 
-/** The page of a run, with the form on it that was refused. Throws `run_not_found`. */
+/** The page of a run, with the refused form. Throws `run_not_found`. */
 async function showRun(visit: Visit, refused: RefusedForm | null = null): Promise<Response> {
   if (!isRunId(visit.params.id)) throw new AgentGymError({ code: 'run_not_found', message: 'Run not found.' })
   const [read, requested] = await Promise.all([readRun(visit, visit.params.id), readRequested(visit)])
@@ -114,7 +112,7 @@ async function showRun(visit: Visit, refused: RefusedForm | null = null): Promis
   return response
 }
 
-/** The evaluation named in the address, if it belongs to this run. */
+/** The evaluation in the URL, if it belongs to this run. */
 async function readRequested({ api, params, query }: Visit): Promise<EvaluationJob | null> {
   const id = query.get('evaluation') ?? ''
   if (!isRunId(id)) return null
@@ -129,7 +127,7 @@ async function readRequested({ api, params, query }: Visit): Promise<EvaluationJ
 
 type RunPageProps = {
   read: ReadRun
-  /** An evaluation that the address names. */
+  /** An evaluation from the URL. */
   requested?: EvaluationJob | null
   refused?: RefusedForm | null
   refreshing?: boolean

@@ -12,7 +12,7 @@ import { useIsland } from '../../layout/page-context.ts'
 import { accountsOf } from '../../session/accounts.ts'
 import { findRun, isRunId, readPoints, seriesOf } from './read-run.ts'
 
-/** Runs side by side; more lines can't be told apart. */
+/** Maximum number of compared runs; more lines cannot be distinguished. */
 const mostCompared = 5
 const account = { access: 'account' } as const
 
@@ -64,7 +64,7 @@ export type RunFilter = { state?: Run['state']; scenario?: string; account?: str
 type RunsPageProps = {
   runs: Run[]
   filter: RunFilter
-  /** Accounts that runs may be of. */
+  /** Accounts for the filter. */
   accounts: string[]
   next: string | null
 }
@@ -155,7 +155,7 @@ function Filters({ filter, accounts }: Pick<RunsPageProps, 'filter' | 'accounts'
   )
 }
 
-/** Runs to compare at a glance; `tickable` inside of a form that takes their `ids`. */
+/** A table of runs; `tickable` inside a form that submits their `ids`. */
 export function RunTable({ runs, tickable = false }: { runs: Run[]; tickable?: boolean }) {
   const tick: Column<Run> = {
     title: 'Select',
@@ -194,7 +194,7 @@ const columns: Column<Run>[] = [
   { title: 'Started', cell: ({ created_at }) => <Time at={created_at} />, wide: true },
 ]
 
-/** Of its evaluation, or of the last episodes while it trains. */
+/** Mean return of its evaluation, or of the last episodes during training. */
 function returnOf({ evaluation, progress }: Run): string {
   const value = evaluation?.return_mean ?? progress?.return_mean ?? null
   return value === null ? '–' : formatValue(value)
@@ -202,7 +202,7 @@ function returnOf({ evaluation, progress }: Run): string {
 
 type ComparedRun = { run: Run; points: ProgressEvent[] }
 
-/** Curves of several runs over one axis, and a table of where they differ. */
+/** Curves of several runs on one axis, and a table of their differences. */
 function ComparePage({ compared, others }: { compared: ComparedRun[]; others: Run[] }) {
   const names = compared.map(({ run }) => runName(run))
   const goOn = compared.some(({ run }) => run.state === 'queued' || run.state === 'running')
@@ -281,7 +281,7 @@ function rowsOf(compared: ComparedRun[]): Row[] {
     row('Throughput (steps/s)', ({ progress }) => formatOptional(progress?.steps_per_second)),
     row('Time', ({ progress }) => (progress === null ? '–' : formatDuration(progress.seconds))),
     row('Cost', ({ cost }) => formatAmount(cost.spent_minor, cost.currency)),
-    // Of the settings, what is not the same.
+    // Only settings that differ.
     ...settings
       .map((name) => row(name, (run) => JSON.stringify(run.settings[name]) ?? '–'))
       .filter(({ differs }) => differs),

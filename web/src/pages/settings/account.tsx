@@ -38,7 +38,7 @@ export const accountRoutes = [
   route('post', '/settings/account/email', account, async (visit) => {
     const { api, form } = visit
     const email = form.get('email').trim()
-    // The page has two fields of that name, so the form's own is named for it.
+    // The page has two fields with that name, so this form's field is renamed.
     const current_password = form.get('email_password')
     const emailFailure = await attempt(() => api.POST(changePath, { body: { email, current_password } }), {
       email_taken: 'email',
@@ -97,7 +97,7 @@ const messages: Record<string, string> = {
 
 type Change = { pending: EmailChange | null; failure: FormFailure | null; entered: string | undefined }
 
-/** Who one is here: address and password. */
+/** Email address and password of the account. */
 function AccountPage({ account, change, failure = null, done = null }: AccountPageProps) {
   const message = done === null ? undefined : messages[done]
   return (
@@ -158,7 +158,7 @@ function AccountPage({ account, change, failure = null, done = null }: AccountPa
   )
 }
 
-/** The change that is pending, and the form for another. */
+/** The pending change, and the form for a new one. */
 function EmailSection({ account, pending, failure, entered }: Change & { account: OwnAccount }) {
   const both = account.email !== null && account.email_verified
   return (
@@ -209,7 +209,7 @@ function PendingChange({ pending }: { pending: EmailChange }) {
       <div class="settings-row">
         <span>New address</span>
         {badge(byNew)}
-        {byOld !== null && <span>Present address</span>}
+        {byOld !== null && <span>Current address</span>}
         {byOld !== null && badge(byOld)}
       </div>
       <Form action="/settings/account/email/cancel" look="inline">
@@ -221,7 +221,7 @@ function PendingChange({ pending }: { pending: EmailChange }) {
 
 type ListedSession = { id: string; current: boolean; created_at: string; expires_at: string }
 
-/** Browsers that one is logged in with. */
+/** Active sessions. */
 function SessionsPage({ sessions }: { sessions: ListedSession[] }) {
   return (
     <SettingsFrame>

@@ -65,7 +65,7 @@ export const organizationRoutes = [
 type OrganizationsShown = {
   values?: { username: string; display_name: string }
   failure?: FormFailure | null
-  /** Why an answer to an invitation was refused. */
+  /** Why accepting or declining an invitation failed. */
   refused?: FormFailure | null
 }
 
@@ -77,7 +77,7 @@ async function showOrganizations(
   const shown = { organisations: visit.account?.organisations ?? [], invitations: data.invitations }
   return visit.page(<OrganizationsPage {...shown} values={values} failure={failure} refused={refused} />, {
     title: 'Organizations',
-    // The page exists, whatever became of the invitation.
+    // The page exists even if the invitation does not.
     status: refused === null ? failure?.status : 422,
     hidden: true,
   })
@@ -96,7 +96,7 @@ async function showOrganization(visit: Visit, values?: MemberValues, failure: Fo
   const organisation = data
   return visit.page(<OrganizationPage organisation={organisation} values={values} failure={failure} />, {
     title: organisation.display_name ?? organisation.username,
-    // What a member may not do is refused beside the form that they sent.
+    // Missing permissions are shown at the submitted form.
     status: failure?.status === 403 ? 422 : failure?.status,
     hidden: true,
   })
@@ -111,7 +111,7 @@ type OrganizationsPageProps = {
   failure?: FormFailure | null
 }
 
-/** Organisations that one belongs to, and a new one. */
+/** The visitor's organizations, and the form to create one. */
 function OrganizationsPage({ organisations, invitations, values, failure = null, refused }: OrganizationsPageProps) {
   return (
     <SettingsFrame>

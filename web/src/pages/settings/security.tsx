@@ -15,7 +15,7 @@ import { SettingsFrame } from './settings-frame.tsx'
 
 const account = { access: 'account' } as const
 const api = '/v1/account/second-factor'
-/** The field of the form that a refused password or code is about. */
+/** Field of a refused password or code. */
 const fieldOf = { credentials_invalid: 'current_password', second_factor_invalid: 'code' }
 
 export const securityRoutes = [
@@ -27,7 +27,7 @@ export const securityRoutes = [
     const failure = await attempt(async () => {
       secret = (await visit.api.POST(api, { body: { current_password } })).data
     }, fieldOf)
-    // No redirect: the secret must not appear in an address, and is gone once this page is left.
+    // No redirect: the secret must not appear in a URL and is shown only once.
     return showSecurity(visit, { secret, failure })
   }),
 
@@ -77,7 +77,7 @@ type Shown = {
   failure?: FormFailure | null
   secret?: Secret | undefined
   codes?: string[] | undefined
-  /** A wrong code was entered: another may follow. */
+  /** A wrong code was entered; the user can try again. */
   entering?: boolean
 }
 
@@ -194,7 +194,7 @@ function Enabled({ state, failure }: { state: SecondFactor; failure: FormFailure
   )
 }
 
-/** Keys of the account, and the form for another, which needs a script. */
+/** Security keys of the account, and the form to add one, which needs JavaScript. */
 function SecurityKeys({ keys: { available, security_keys: keys } }: { keys: SecurityKeyList }) {
   useIsland('security-key')
   return (
@@ -242,7 +242,7 @@ function SecurityKeys({ keys: { available, security_keys: keys } }: { keys: Secu
   )
 }
 
-/** Whether the session, which may lack the second factor, can be confirmed with a key. */
+/** Whether the session, including one that awaits its second factor, can be confirmed with a key. */
 export async function hasSecurityKey({ api }: Visit): Promise<boolean> {
   try {
     return (await api.GET('/v1/sessions/current/second-factor')).data.security_key
@@ -252,7 +252,7 @@ export async function hasSecurityKey({ api }: Visit): Promise<boolean> {
   }
 }
 
-/** Confirms with a key and leads on to `next`, where the browser can. */
+/** Confirms with a key, if the browser supports it, and continues to `next`. */
 export function UseSecurityKey({ next }: { next: string }) {
   useIsland('security-key')
   return (
@@ -276,7 +276,7 @@ function RecoveryCodes({ codes }: { codes: string[] }) {
   )
 }
 
-/** Asks for a code before something that needs one. */
+/** Asks for a code before a protected action. */
 function ConfirmPage({ next, failure, byKey }: { next: string; failure: FormFailure | null; byKey: boolean }) {
   return (
     <div class="sign-in">
@@ -288,7 +288,7 @@ function ConfirmPage({ next, failure, byKey }: { next: string; failure: FormFail
   )
 }
 
-/** Takes a code of the second factor, and leads on to `next`. */
+/** Form for a second-factor code; continues to `next`. */
 export function CodeForm({ action, next, failure }: { action: string; next: string; failure: FormFailure | null }) {
   return (
     <Form action={action} failure={failure} fields={['code']}>
@@ -308,7 +308,7 @@ export function CodeForm({ action, next, failure }: { action: string; next: stri
   )
 }
 
-/** Drawn as one path, dark on light in every theme: cameras expect that. */
+/** A single path, dark on light in every theme, as cameras expect. */
 function QrCode({ text, label }: { text: string; label: string }) {
   const { data, size } = encode(text, { border: 4 })
   const path = data.flatMap((row, y) => row.flatMap((dark, x) => (dark ? [`M${x} ${y}h1v1h-1z`] : []))).join('')

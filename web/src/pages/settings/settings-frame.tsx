@@ -11,7 +11,7 @@ const tabs = [
   { href: '/settings/spending', title: 'Spending limits' },
 ]
 
-/** What stands around every page of settings. */
+/** Frame of every settings page. */
 export function SettingsFrame({ children }: { children?: Html }) {
   const { path } = usePage()
   const current = tabs.find(({ href }) => path === href || path.startsWith(`${href}/`))

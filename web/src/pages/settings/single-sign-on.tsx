@@ -60,7 +60,7 @@ async function showSignOn(visit: Visit, failure: FormFailure | null = null) {
   const { data } = await visit.api.GET(api, { params: { path: pathOf(visit) } })
   return visit.page(<SignOnPage organisation={organisation} signOn={data} failure={failure} />, {
     title: `Single sign-on of ${organisation}`,
-    // What a member may not do is refused beside the form that they sent.
+    // Missing permissions are shown at the submitted form.
     status: failure?.status === 403 ? 422 : failure?.status,
     hidden: true,
   })

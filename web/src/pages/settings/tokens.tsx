@@ -39,7 +39,7 @@ export const tokenRoutes = [
       if (values.scopes.length === 0) throw invalidField('scopes', 'select at least one scope')
       made = await makeToken(visit, values, cap)
     })
-    // No redirect: the token must not appear in an address, and is gone once this page is left.
+    // No redirect: the token must not appear in a URL and is shown only once.
     return showTokens(visit, failure === null ? { made } : { values, failure })
   }),
 
@@ -52,7 +52,7 @@ export const tokenRoutes = [
   }),
 ]
 
-/** With its spending limit, or not at all: a token whose limit could not be set is revoked. */
+/** Creates a token with its spending limit. If the limit cannot be set, the token is revoked. */
 async function makeToken({ api }: Visit, values: TokenValues, capMinor: number | null) {
   const scopes = values.scopes as TokenScope[]
   const worker = { kinds: values.kinds as WorkKind[], name: values.worker }
