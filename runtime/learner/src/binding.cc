@@ -114,6 +114,7 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
                         InstanceMethod<&NativeLearner::Gradient>("gradient"),
                         InstanceMethod<&NativeLearner::State>("state"),
                         InstanceMethod<&NativeLearner::SetState>("setState"),
+                        InstanceMethod<&NativeLearner::StartFrom>("startFrom"),
                         InstanceMethod<&NativeLearner::Dispose>("dispose")});
   }
 
@@ -151,6 +152,14 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
     Guard(info.Env(), [&] {
       PolicyLearner& learner = Idle();
       learner.SetWeights(ReadFloats(info[0], learner.policy().total_size, "weights"));
+    });
+  }
+
+  void StartFrom(const Napi::CallbackInfo& info) {
+    Guard(info.Env(), [&] {
+      PolicyLearner& learner = Idle();
+      learner.StartFrom(ReadFloats(info[0], learner.policy().total_size, "weights"),
+                        info[1].As<Napi::Number>().DoubleValue());
     });
   }
 

@@ -36,6 +36,13 @@ void PolicyLearner::SetWeights(const float* weights) {
   engine_->Upload();
 }
 
+void PolicyLearner::StartFrom(const float* weights, double observations) {
+  Require(observations > 0, "observations");
+  SetWeights(weights);
+  if (policy_.normalize_observation) state_.AdoptObservations(policy_, observations);
+  state_.adopted_critic = policy_.head == Head::kActorCritic;
+}
+
 void PolicyLearner::SetState(const uint8_t* bytes, int64_t size) {
   Reader reader(bytes, size);
   DeserializeState(reader, state_);

@@ -27,6 +27,10 @@ class PolicyLearner {
   const Policy& policy() const { return policy_; }
   const TrainingState& state() const { return state_; }
   void SetWeights(const float* weights);
+
+  /// Begins from the weights of another run's agent, whose statistics are of `observations` rows and whose values are in
+  /// the reward's own units. Optimizer and reward scale begin anew; the first update of the scale leaves the values alone.
+  void StartFrom(const float* weights, double observations);
   void SetState(const uint8_t* bytes, int64_t size);
 
   /// The policy from which a KL penalty measures the distance, with its own observation statistics.

@@ -47,6 +47,18 @@ std::vector<float> ScaledRewards(const Policy& policy, const std::vector<Segment
   return rewards;
 }
 
+/// Divides the critic's last layer by the reward scale: it was in the reward's own units, and its values stay what they
+/// are (van Hasselt et al. 2016, Pop-Art).
+void RescaleAdoptedCritic(const Policy& policy, Engine& engine, TrainingState& state) {
+  if (!state.adopted_critic) return;
+  state.adopted_critic = false;
+  const float scale = state.weights[policy.value_scale];
+  const Layer& last = policy.critic.layers.back();
+  for (int64_t i = 0; i < last.in * last.out; ++i) state.weights[last.weight + i] /= scale;
+  for (int64_t i = 0; i < last.out; ++i) state.weights[last.bias + i] /= scale;
+  engine.Upload();
+}
+
 /// Values of the true last observations, in rows that the time limit ended; 0 in all others.
 std::vector<float> FinalValues(const Policy& policy, const Segment& segment, Engine& engine) {
   const int64_t rows = segment.steps * segment.environments;
@@ -222,6 +234,7 @@ void PreparePpoBatch(const Policy& policy, const std::vector<Segment>& rollout, 
   ValidateRollout(policy, rollout);
   FlattenRollout(policy, rollout, statistics.critic_states, batch);
   const std::vector<float> rewards = ScaledRewards(policy, rollout, update, statistics);
+  RescaleAdoptedCritic(policy, engine, statistics);
   if (policy.memory > 0) {
     PrepareSequences(policy, rollout, update, rewards, engine, statistics, batch);
     return;

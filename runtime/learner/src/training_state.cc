@@ -42,6 +42,14 @@ void TrainingState::MergeObservations(const Policy& policy, const float* rows, i
   }
 }
 
+void TrainingState::AdoptObservations(const Policy& policy, double count) {
+  observations.count = count;
+  for (int64_t i = 0; i < policy.statistics_size; ++i) {
+    observations.mean[i] = weights[policy.normalizer_mean + i];
+    observations.squares[i] = weights[policy.normalizer_variance + i] * count;
+  }
+}
+
 namespace {
 
 constexpr uint64_t kMagic = 0x3130534c4d594741ULL;  // "AGYMLS01"

@@ -38,6 +38,9 @@ struct TrainingState {
   /// Merges `count` observation rows into the statistics of box columns, and puts the new ones into the weights.
   void MergeObservations(const Policy& policy, const float* rows, int64_t count);
 
+  /// Takes the statistics in the weights for those of `count` observations.
+  void AdoptObservations(const Policy& policy, double count);
+
   std::vector<float> weights;        // parameter-layout.ts gives the order
   std::vector<float> first_moment;   // Adam's, one a trainable weight
   std::vector<float> second_moment;
@@ -45,6 +48,7 @@ struct TrainingState {
   RunningStatistics observations;    // of box columns
   RunningStatistics returns;         // of the discounted return, one column
   std::vector<float> running_returns;  // discounted return of each environment's episode under way
+  bool adopted_critic = false;         // the critic is another run's, in the reward's own units, until the first update
   bool remembers;                      // whether the policy has memory
   std::vector<float> critic_states;    // [environments, memory], the critic's of each episode under way
 };

@@ -135,6 +135,12 @@ export interface Learner {
   /** The flat weight buffer, a copy: trainable parameters, then normalizer statistics and value scale. */
   weights(): Float32Array
   setWeights(weights: Float32Array): void
+  /**
+   * Begins from the weights of another run's agent: its normalizer's statistics count as those of `observations` rows, and
+   * its values, in the reward's own units, stay what they are when the first update chooses the scale of rewards. The
+   * optimizer is fresh.
+   */
+  startFrom(weights: Float32Array, observations: number): void
   /** Weights of the policy that a KL penalty holds this one to; a copy is kept, and no part of `state`. */
   setReference(weights: Float32Array): void
   /** Distribution rows [B, distribution] and values [B] (in the reward's own units), as the ONNX graph must give them. */

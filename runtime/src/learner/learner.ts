@@ -52,6 +52,10 @@ class AddonLearner implements Learner {
     translated(() => this.#native.setWeights(weights))
   }
 
+  startFrom(weights: Float32Array, observations: number): void {
+    translated(() => this.#native.startFrom(weights, observations))
+  }
+
   setReference(weights: Float32Array): void {
     translated(() => this.#native.setReference(weights))
   }
@@ -120,6 +124,7 @@ function translated<Result>(call: () => Result): Result {
 interface NativeLearner {
   weights(): Float32Array
   setWeights(weights: Float32Array): void
+  startFrom(weights: Float32Array, observations: number): void
   setReference(weights: Float32Array): void
   forward(observations: Float32Array, batch: number): { distribution: Float32Array; values: Float32Array }
   forwardSequences(

@@ -11,8 +11,16 @@ import {
   parameterLayout,
 } from './parameter-layout.ts'
 
-/** One tensor of weights as the graph wants it; `fill` makes it anew from the flat weight buffer. */
-export type GraphWeight = { name: string; dims: number[]; data: Float32Array; fill(flat: Float32Array): void }
+/** One tensor of weights as the graph wants it. */
+export type GraphWeight = {
+  name: string
+  dims: number[]
+  data: Float32Array
+  /** Makes `data` anew from the flat weight buffer. */
+  fill(flat: Float32Array): void
+  /** The inverse: writes to the buffer what `fill` would make `data` of, bit for bit but for a dueling layer. */
+  read(flat: Float32Array): void
+}
 
 /**
  * The weights that the graph's nodes take, by name. They differ from the flat buffer where that saves work at every
@@ -80,7 +88,8 @@ function valueMap(scale: Parameter): OutputMap {
 function vector(parameter: Parameter): GraphWeight {
   const data = new Float32Array(parameter.size)
   const fill = (flat: Float32Array) => data.set(flat.subarray(parameter.offset, parameter.offset + parameter.size))
-  return { name: `/${parameter.name}`, dims: parameter.shape, data, fill }
+  const read = (flat: Float32Array) => flat.set(data, parameter.offset)
+  return { name: `/${parameter.name}`, dims: parameter.shape, data, fill, read }
 }
 
 /**
@@ -104,13 +113,21 @@ function featureOrder(spec: PolicySpec, parts: ObservationPart[]): Int32Array | 
 function matrix(parameter: Parameter, order: Int32Array | null = null): GraphWeight {
   const [out, width] = parameter.shape
   const data = new Float32Array(parameter.size)
-  const fill = (flat: Float32Array) => {
+  const each = (visit: (at: number, ofFlat: number) => void) => {
     for (let column = 0; column < width; column++) {
       const from = parameter.offset + (order === null ? column : order[column])
-      for (let row = 0; row < out; row++) data[column * out + row] = flat[from + row * width]
+      for (let row = 0; row < out; row++) visit(column * out + row, from + row * width)
     }
   }
-  return { name: `/${parameter.name}`, dims: [width, out], data, fill }
+  const fill = (flat: Float32Array) =>
+    each((at, ofFlat) => {
+      data[at] = flat[ofFlat]
+    })
+  const read = (flat: Float32Array) =>
+    each((at, ofFlat) => {
+      flat[ofFlat] = data[at]
+    })
+  return { name: `/${parameter.name}`, dims: [width, out], data, fill, read }
 }
 
 function lastLayer(weight: Parameter, bias: Parameter, map: OutputMap, order: Int32Array | null): GraphWeight[] {
@@ -124,6 +141,13 @@ function lastLayer(weight: Parameter, bias: Parameter, map: OutputMap, order: In
         plainWeight.fill(flat)
         for (let i = 0; i < plainWeight.data.length; i++) plainWeight.data[i] *= map(flat, i % out).scale
       },
+      read: (flat) => {
+        plainWeight.data.forEach((value, i) => {
+          const { scale } = map(flat, i % out)
+          plainWeight.data[i] = floatThatGives(value, value / scale, (x) => x * scale)
+        })
+        plainWeight.read(flat)
+      },
     },
     {
       ...plainBias,
@@ -133,6 +157,13 @@ function lastLayer(weight: Parameter, bias: Parameter, map: OutputMap, order: In
           const { center, scale } = map(flat, i)
           plainBias.data[i] = center + scale * plainBias.data[i]
         }
+      },
+      read: (flat) => {
+        plainBias.data.forEach((value, i) => {
+          const { center, scale } = map(flat, i)
+          plainBias.data[i] = floatThatGives(value, (value - center) / scale, (x) => center + scale * x)
+        })
+        plainBias.read(flat)
       },
     },
   ]
@@ -147,8 +178,18 @@ function duelingLayer(weight: Parameter, bias: Parameter, order: Int32Array | nu
     for (let i = 0; i < actions; i++) mean += flat[offset + i * stride] / actions
     for (let i = 0; i < actions; i++) set(i, flat[offset + i * stride] - mean + flat[offset + actions * stride])
   }
+  /** Of all A and V that give these Q, those with V = mean A; Q is then A. */
+  const separate = (flat: Float32Array, offset: number, stride: number, q: (action: number) => number) => {
+    let mean = 0
+    for (let i = 0; i < actions; i++) {
+      flat[offset + i * stride] = q(i)
+      mean += q(i) / actions
+    }
+    flat[offset + actions * stride] = mean
+  }
   const matrix = new Float32Array(width * actions)
   const vector = new Float32Array(actions)
+  const columnOf = (column: number) => weight.offset + (order === null ? column : order[column])
   return [
     {
       name: `/${weight.name}`,
@@ -156,9 +197,14 @@ function duelingLayer(weight: Parameter, bias: Parameter, order: Int32Array | nu
       data: matrix,
       fill: (flat) => {
         for (let column = 0; column < width; column++) {
-          combine(flat, weight.offset + (order === null ? column : order[column]), width, (action, q) => {
+          combine(flat, columnOf(column), width, (action, q) => {
             matrix[column * actions + action] = q
           })
+        }
+      },
+      read: (flat) => {
+        for (let column = 0; column < width; column++) {
+          separate(flat, columnOf(column), width, (action) => matrix[column * actions + action])
         }
       },
     },
@@ -170,6 +216,7 @@ function duelingLayer(weight: Parameter, bias: Parameter, order: Int32Array | nu
         combine(flat, bias.offset, 1, (action, q) => {
           vector[action] = q
         }),
+      read: (flat) => separate(flat, bias.offset, 1, (action) => vector[action]),
     },
   ]
 }
@@ -194,14 +241,37 @@ function normalizerWeights(part: ObservationPart, find: (name: string) => Parame
       dims: [part.size],
       data: mean,
       fill: (flat) => mean.set(flat.subarray(means, means + part.size)),
+      read: (flat) => flat.set(mean, means),
     },
     {
       name: `/normalizer.reciprocal_deviation.${part.name}`,
       dims: [part.size],
       data: reciprocal,
       fill: (flat) => {
-        for (let i = 0; i < part.size; i++) reciprocal[i] = 1 / Math.sqrt(flat[variances + i] + NORMALIZER_EPSILON)
+        for (let i = 0; i < part.size; i++) reciprocal[i] = reciprocalDeviation(flat[variances + i])
+      },
+      read: (flat) => {
+        reciprocal.forEach((value, i) => {
+          const variance = Math.max(0, 1 / (value * value) - NORMALIZER_EPSILON)
+          flat[variances + i] = floatThatGives(value, variance, reciprocalDeviation)
+        })
       },
     },
   ]
+}
+
+function reciprocalDeviation(variance: number): number {
+  return 1 / Math.sqrt(variance + NORMALIZER_EPSILON)
+}
+
+/** The float32 at or near `guess` for which `f`, rounded to float32, is `wanted`; `guess` where there is none that near. */
+export function floatThatGives(wanted: number, guess: number, f: (x: number) => number): number {
+  const at = new Float32Array([guess])
+  const bits = new Int32Array(at.buffer)
+  const start = bits[0]
+  for (const step of [0, 1, -1, 2, -2, 3, -3]) {
+    bits[0] = start + step
+    if (Math.fround(f(at[0])) === wanted) return at[0]
+  }
+  return guess
 }

@@ -119,3 +119,40 @@ function valueInfo({ name, dims }: OnnxValue) {
   const dim = dims.map((size) => (typeof size === 'number' ? { dim_value: size } : { dim_param: size }))
   return { name, type: { tensor_type: { elem_type: FLOAT, shape: { dim } } } }
 }
+
+type DecodedTensor = { name: string; dims: unknown[]; data_type: number; raw_data: Uint8Array }
+type DecodedModel = { graph: { initializer: DecodedTensor[] } }
+
+/** The float32 tensors of a model that `encodeModel` wrote, by name. */
+export function readFloats(bytes: Uint8Array): Map<string, Float32Array> {
+  const tensors = decode(bytes).graph.initializer.filter((tensor) => tensor.data_type === FLOAT)
+  return new Map(tensors.map((tensor) => [tensor.name, floatsOf(tensor)]))
+}
+
+/** Whether two models are the same but for differences of float32 numbers up to `tolerance`, relative to the larger one. */
+export function isSameModel(a: Uint8Array, b: Uint8Array, tolerance: number): boolean {
+  const [one, other] = [decode(a), decode(b)]
+  const floats = readFloats(b)
+  for (const tensor of one.graph.initializer) {
+    if (tensor.data_type !== FLOAT) continue
+    const mine = floatsOf(tensor)
+    const theirs = floats.get(tensor.name)
+    if (theirs?.length !== mine.length) return false
+    const close = (x: number, y: number) => Math.abs(x - y) <= tolerance * Math.max(Math.abs(x), Math.abs(y))
+    if (!mine.every((x, i) => close(x, theirs[i]))) return false
+  }
+  return Buffer.compare(withoutFloats(one), withoutFloats(other)) === 0
+}
+
+function decode(bytes: Uint8Array): DecodedModel {
+  return ModelProto.decode(bytes) as unknown as DecodedModel
+}
+
+function floatsOf({ raw_data }: DecodedTensor): Float32Array {
+  return new Float32Array(Uint8Array.from(raw_data).buffer)
+}
+
+function withoutFloats(model: DecodedModel): Uint8Array {
+  for (const tensor of model.graph.initializer) if (tensor.data_type === FLOAT) tensor.raw_data = new Uint8Array()
+  return ModelProto.encode(model as never).finish()
+}

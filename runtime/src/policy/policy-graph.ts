@@ -1,4 +1,4 @@
-import type { PolicySpec } from '@agentgym/contract'
+import type { ActionLeaf, PolicySpec } from '@agentgym/contract'
 import { actionOutputNames, STATE_INPUT, STATE_OUTPUT, stateSize } from '@agentgym/contract/model'
 import { type ConvolutionLayer, convolutionLayers } from './convolution.ts'
 import { GraphBuilder } from './graph-builder.ts'
@@ -90,7 +90,7 @@ export function exportModel(spec: PolicySpec, flat: Float32Array): Uint8Array {
       // Repeats the vector for every row. Expand would do it too, but may also ask for any amount of memory.
       const zeros = graph.node('Sub', [output, output], `/${output}.zeros`)
       const vector = deviations.slice(leaf.logStdOffset, leaf.logStdOffset + size)
-      graph.node('Add', [zeros, graph.floats(`/${names.logStd}.vector`, [size], vector)], names.logStd)
+      graph.node('Add', [zeros, graph.floats(logStdTensor(leaf), [size], vector)], names.logStd)
       graph.output(names.logStd, ['batch', size])
     }
   }
@@ -98,6 +98,12 @@ export function exportModel(spec: PolicySpec, flat: Float32Array): Uint8Array {
   graph.output('value', ['batch'])
   if (spec.memory !== undefined) policy.nextState(next, STATE_OUTPUT)
   return encodeModel(graph.build())
+}
+
+/** Name of the tensor that has the log deviations of a box leaf. */
+export function logStdTensor(leaf: ActionLeaf): string {
+  const names = actionOutputNames(leaf)
+  return 'logStd' in names ? `/${names.logStd}.vector` : ''
 }
 
 /** output = center + scale * f(u), a column at a time. Columns of another kind get scale 0, and the kinds are added. */

@@ -1,4 +1,4 @@
-import { AgentGymError, type Evaluation, type TrainingPlan } from '@agentgym/contract'
+import { AgentGymError, type AgentParent, type Evaluation, type TrainingPlan } from '@agentgym/contract'
 import { sha256 } from '../sandbox/sha256.ts'
 import type { ScenarioIdentity } from '../sandbox/vector-environment.ts'
 import { withChosen } from './measured-defaults.ts'
@@ -12,6 +12,8 @@ export type Checkpoint = {
   scenarioHash: string
   seed: number
   plan: TrainingPlan
+  /** The agent that the run started from. Absent: none. */
+  parent?: AgentParent
   /** Updates done, and the environment steps that they took; schedules continue from here. */
   iteration: number
   steps: number

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { type AgentManifest, describeTaskSet, type ScenarioPackage } from '@agentgym/contract'
+import { type AgentManifest, type AgentParent, describeTaskSet, type ScenarioPackage } from '@agentgym/contract'
 import { runtimeSignature } from '../evaluation/runtime-signature.ts'
 import { type BuiltScenario, identityOf } from '../sandbox/build-scenario.ts'
 import { sha256 } from '../sandbox/sha256.ts'
@@ -52,6 +52,7 @@ function agentManifest({ outcome, scenario }: TrainedAgent): AgentManifest {
     evaluation: outcome.evaluation,
     model_hash: sha256(outcome.model),
     runtime: runtimeSignature(),
+    ...(outcome.parent === null ? {} : { parent: outcome.parent }),
   }
 }
 
@@ -83,6 +84,7 @@ function modelCard(agent: AgentManifest, scenario: ScenarioPackage, seconds: num
     '',
     `Trained with ${agent.algorithm.toUpperCase()} for ${count(agent.steps)} environment steps (${Math.round(seconds)} s) on \`${agent.scenario.name}@${agent.scenario.version}\`.`,
     escapeMarkdown(scenario.agentgym.summary),
+    ...(agent.parent === undefined ? [] : ['', startedFrom(agent.parent)]),
     '',
     '![Learning curve: mean return of the last 100 episodes over environment steps](learning-curve.svg)',
     '',
@@ -127,6 +129,11 @@ function modelCard(agent: AgentManifest, scenario: ScenarioPackage, seconds: num
     '',
   ]
   return lines.join('\n')
+}
+
+function startedFrom({ name, version, license, model_hash }: AgentParent): string {
+  const terms = license === null ? 'no license' : `license ${escapeMarkdown(license)}`
+  return `It started from the weights of \`${name}@${version}\` (${terms}, model \`${model_hash.slice(0, 16)}…\`).`
 }
 
 function taskSet({ tasks }: AgentManifest['evaluation']): string {

@@ -14,6 +14,7 @@ import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
 import type { Checkpoint } from './checkpoint.ts'
 import { resolveAutomatic } from './settings.ts'
 import type { RunPlace, TrainingResult } from './training-loop.ts'
+import type { WarmStart } from './warm-start.ts'
 
 export type RunTrainingOptions = {
   scenario: ScenarioCode
@@ -24,6 +25,8 @@ export type RunTrainingOptions = {
   seed: number
   /** To continue from: of the same scenario, settings and seed; `steps` and the numbers of threads may differ. */
   checkpoint: Uint8Array | null
+  /** The agent to start from where there is no checkpoint; by default random weights. Its plan is of `warmStartPlan`. */
+  start?: WarmStart | null
   learnerPath?: TrainingJob['learnerPath']
   /** Progress of every iteration; else at most twenty lines a second. */
   everyIteration?: boolean
@@ -53,6 +56,7 @@ export async function runTraining(options: RunTrainingOptions): Promise<Training
   const { scenario, success, seed, checkpoint, learnerPath = 'auto', everyIteration = false } = options
   const job: TrainingJob = {
     ...{ scenario, success, seed, checkpoint, learnerPath, everyIteration },
+    start: checkpoint === null ? (options.start ?? null) : null,
     plan: resolveAutomatic(options.plan),
     trajectories: options.trajectories ?? null,
   }
@@ -95,6 +99,8 @@ export type TrainingJob = {
   seed: number
   /** An encoded checkpoint to go on from. */
   checkpoint: Uint8Array | null
+  /** What a new run starts from; null: random weights, or a checkpoint. */
+  start: WarmStart | null
   /** The learner's own path; the fused one where it covers the policy. */
   learnerPath: 'auto' | 'autograd' | 'fused'
   /** Progress of every iteration; else a fast run leaves some out. */

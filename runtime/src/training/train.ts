@@ -12,6 +12,7 @@ import { packageAgent } from './package-agent.ts'
 import { lockRun, writeAtomically } from './run-folder.ts'
 import { runTraining, type TrainingJob, type TrainingOutcome } from './run-training.ts'
 import { checkpointPath, readSavedRun } from './saved-run.ts'
+import type { WarmStart } from './warm-start.ts'
 
 export type TrainOptions = {
   scenario: BuiltScenario
@@ -25,6 +26,8 @@ export type TrainOptions = {
   home?: string
   /** Continue from the checkpoint in `out`, with a plan of `continuedPlan`. */
   resume?: boolean
+  /** The agent to start from, if nothing is resumed; with a plan of `warmStartPlan`. */
+  start?: WarmStart
   /** Abort ends the run after the iteration under way, with a checkpoint; a second reason is not needed. */
   signal?: AbortSignal
   limits?: Partial<JobLimits>
@@ -53,9 +56,10 @@ export async function train(options: TrainOptions): Promise<ResultEvent> {
     await writeAtomically(path, outcome.checkpoint).catch((error: unknown) => {
       if (!(error instanceof AgentGymError)) throw error
     })
-    const { steps, seconds, evaluation, policy } = outcome
+    const { steps, seconds, evaluation, policy, stepsOfWeights: steps_of_weights } = outcome
     const memory = policy.memory !== undefined
-    const result: ResultEvent = { event: 'result', ok: true, agent: out, steps, seconds, evaluation, memory }
+    const ended = { steps, seconds, evaluation, memory, steps_of_weights }
+    const result: ResultEvent = { event: 'result', ok: true, agent: out, ...ended }
     options.onEvent(result)
     return result
   } finally {
@@ -68,11 +72,11 @@ async function runTrainer(
   checkpoint: Uint8Array | null,
   path: string,
 ): Promise<NonNullable<TrainingOutcome>> {
-  const { scenario, plan, seed, signal, limits, learnerPath, onEvent } = options
+  const { scenario, plan, seed, start, signal, limits, learnerPath, onEvent } = options
   const outcome = await runTraining({
     scenario: await scenarioCode(scenario),
     success: scenario.package.agentgym.success,
-    ...{ plan, seed, checkpoint, limits, learnerPath },
+    ...{ plan, seed, checkpoint, start, limits, learnerPath },
     stop: signal,
     onDefaults: (defaults) => onEvent({ event: 'defaults', ...defaults }),
     onNotice: (notice) => onEvent({ event: 'notice', ...notice }),

@@ -1,4 +1,4 @@
-import type { Evaluation, ProgressEvent, TrainingPlan } from '@agentgym/contract'
+import type { AgentParent, Evaluation, ProgressEvent, TrainingPlan } from '@agentgym/contract'
 import { isBetter } from '../evaluation/summarize.ts'
 import type { Learner } from '../learner/learner-types.ts'
 import type { Algorithm, Iteration } from './algorithm.ts'
@@ -28,6 +28,8 @@ export type TrainingRun = {
     purpose: EvaluationPurpose,
   ): Promise<{ evaluation: Evaluation; clear: boolean | null }>
   resume: Checkpoint | null
+  /** The agent whose weights the learner starts with; null if they are random, or a resumed run's. */
+  parent: AgentParent | null
   onProgress(event: ProgressEvent): void
   onEvaluation(evaluation: Evaluation, place: RunPlace): void
   onCheckpoint(checkpoint: Checkpoint): void
@@ -45,6 +47,8 @@ export type TrainingResult = {
   iterations: number
   seconds: number
   curve: CurvePoint[]
+  /** The agent that the run started from, in whatever part of it; null: none. */
+  parent: AgentParent | null
   /** Where training ended: a longer run continues from here. */
   checkpoint: Checkpoint
 }
@@ -96,15 +100,25 @@ type RunState = {
   best: Checkpoint['best']
 }
 
-async function startOrResume({ resume, learner, algorithm }: TrainingRun): Promise<RunState> {
+async function startOrResume(run: TrainingRun): Promise<RunState> {
+  const { resume, learner, algorithm } = run
   const statistics = new EpisodeStatistics()
-  if (resume === null) return { iteration: 0, steps: 0, statistics, clock: startClock(0), curve: [], best: null }
+  if (resume === null) {
+    const state = { iteration: 0, steps: 0, statistics, clock: startClock(0), curve: [], best: null }
+    return run.parent === null ? state : { ...state, best: await evaluateParent(run, state) }
+  }
   learner.setWeights(resume.weights)
   learner.setState(resume.learnerState)
   await algorithm.restore(resume.episodes)
   statistics.restore(resume.recent, resume.episodesTotal)
   const { iteration, steps, seconds, curve, best } = resume
   return { iteration, steps, statistics, clock: startClock(seconds), curve, best }
+}
+
+/** The parent's weights are the first to beat: what a run publishes is no worse, on the episodes that select weights. */
+async function evaluateParent(run: TrainingRun, state: RunState): Promise<Checkpoint['best']> {
+  const { weights, evaluation } = await evaluateWeights(run, state)
+  return { weights, evaluation, steps: 0 }
 }
 
 async function checkpointOf(run: TrainingRun, state: RunState): Promise<Checkpoint> {
@@ -114,6 +128,7 @@ async function checkpointOf(run: TrainingRun, state: RunState): Promise<Checkpoi
   const replay = learner.remembered().bytes <= MAX_REPLAY_BYTES
   return {
     ...{ scenarioHash, seed, plan, iteration, steps, curve, best, episodes, reference },
+    parent: parentOf(run) ?? undefined,
     seconds: clock.seconds(),
     episodesTotal: statistics.total,
     recent: statistics.recent,
@@ -121,6 +136,10 @@ async function checkpointOf(run: TrainingRun, state: RunState): Promise<Checkpoi
     learnerState: learner.state({ replay }),
     ...(replay ? {} : { dropped: ['replay_buffer'] }),
   }
+}
+
+function parentOf({ parent, resume }: TrainingRun): AgentParent | null {
+  return resume?.parent ?? parent
 }
 
 type Chosen = { weights: Float32Array; steps: number }
@@ -161,6 +180,7 @@ async function finish(run: TrainingRun, state: RunState, chosen: Chosen): Promis
     iterations: state.iteration,
     seconds: state.clock.seconds(),
     curve: state.curve,
+    parent: parentOf(run),
     checkpoint,
   }
 }

@@ -19,6 +19,7 @@ import type { TrainingJob, TrainingMessage, TrainingOutcome } from './run-traini
 import { environmentsOf } from './settings.ts'
 import { type EvaluationPurpose, type RunPlace, runIterations, type TrainingRun } from './training-loop.ts'
 import { TrajectorySampler } from './trajectory-sampler.ts'
+import { assertStartsFrom } from './warm-start.ts'
 
 /**
  * Three sets of held-out episodes: `selection` chooses the best weights, `confirmation` ends training early, and `final`
@@ -48,7 +49,7 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
     threads: settings.learner_threads,
     path: job.learnerPath,
   })
-  if (resume === null) setInitialDeviations(policy, learner, settings.initial_log_std)
+  if (resume === null) begin(job, policy, learner)
   const send = (message: TrainingMessage) => void channel.send(message)
   noticeMissingMemory(job.plan, description, policy, send)
   const plan = await completedPlan(job.plan, resume, () => measure(job.plan, { pool, policy, learner }), send)
@@ -57,6 +58,7 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
   const observe = trajectories(job, policy, resume, send)
   const result = await runIterations({
     ...{ plan, seed, learner, resume },
+    parent: job.start?.parent ?? null,
     scenarioHash: scenario.identity.hash,
     algorithm: algorithmOf(plan, seed, { collector: pool, learner, observe }),
     reference: referenceOf(job, resume, learner),
@@ -86,6 +88,16 @@ function readCheckpoint({ checkpoint, scenario, plan, seed }: TrainingJob): Chec
   const decoded = decodeCheckpoint(checkpoint, 'given')
   assertContinues(decoded, { scenario: scenario.identity, plan, seed }, 'given')
   return decoded
+}
+
+/** Weights that a new run begins with: an agent's, or random ones. */
+function begin({ start, plan }: TrainingJob, policy: PolicySpec, learner: Learner): void {
+  if (start === null) {
+    setInitialDeviations(policy, learner, plan.settings.initial_log_std)
+  } else {
+    assertStartsFrom(start.policy, policy)
+    learner.startFrom(start.weights, start.observations)
+  }
 }
 
 /** A resumed run has chosen already. */

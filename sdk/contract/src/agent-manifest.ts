@@ -155,6 +155,23 @@ export type Evaluation = z.infer<typeof evaluationSchema>
 export const runtimeSignatureSchema = z.record(z.string().max(40), z.string().max(80))
 export type RuntimeSignature = z.infer<typeof runtimeSignatureSchema>
 
+/** The agent that a run started from: its package, as it said of itself, and what its weights were. */
+export const agentParentSchema = z.strictObject({
+  name: z
+    .string()
+    .regex(/^(@[a-z0-9][a-z0-9._-]*\/)?[a-z0-9][a-z0-9._-]*$/)
+    .max(214),
+  version: z
+    .string()
+    .regex(/^\d+\.\d+\.\d+(-[0-9A-Za-z.-]+)?(\+[0-9A-Za-z.-]+)?$/)
+    .max(64),
+  /** SHA-256 (hex) of its model.onnx. */
+  model_hash: z.string().regex(/^[0-9a-f]{64}$/),
+  /** Of its package.json; null if that has none. It still holds for the weights that the run started with. */
+  license: z.string().max(200).nullable(),
+})
+export type AgentParent = z.infer<typeof agentParentSchema>
+
 /** agent.json of a trained agent's package. */
 export const agentManifestSchema = z.strictObject({
   format: z.literal(1),
@@ -177,6 +194,8 @@ export const agentManifestSchema = z.strictObject({
   /** SHA-256 (hex) of model.onnx. */
   model_hash: z.string().regex(/^[0-9a-f]{64}$/),
   runtime: z.record(z.string(), z.string()),
+  /** Absent: trained from random weights. */
+  parent: agentParentSchema.optional(),
 })
 export type AgentManifest = z.infer<typeof agentManifestSchema>
 

@@ -8,7 +8,9 @@ export {
 export {
   type ActionLeaf,
   type AgentManifest,
+  type AgentParent,
   agentManifestSchema,
+  agentParentSchema,
   compareEvaluations,
   describeTaskSet,
   type Evaluation,
@@ -282,6 +284,7 @@ export {
   type WorkerHold,
   workerHoldSchema,
 } from './api/verification.ts'
+export { continuedNetwork } from './continued-network.ts'
 export { type ErrorCode, errorCatalog } from './error-catalog.ts'
 export { fileFailure, namingFile } from './file-failure.ts'
 export { nearestName } from './nearest-name.ts'

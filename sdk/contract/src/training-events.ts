@@ -59,6 +59,8 @@ export const resultEventSchema = z.strictObject({
   evaluation: evaluationSchema,
   /** Whether the policy remembers earlier observations of an episode. Absent: not known. */
   memory: z.boolean().optional(),
+  /** Steps after which the agent's weights were reached; 0: those of the agent that the run started from. Absent: not known. */
+  steps_of_weights: z.int().nonnegative().optional(),
 })
 export type ResultEvent = z.infer<typeof resultEventSchema>
 

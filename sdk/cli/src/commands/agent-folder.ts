@@ -19,6 +19,8 @@ const runRequestSchema = z.strictObject({
   steps: z.int().positive().optional(),
   seed: z.int().nonnegative(),
   set: z.record(z.string(), z.string()),
+  /** Folder of the agent to start from; absent: random weights. */
+  from: z.string().optional(),
 })
 
 /** The options of `train`, except the scenario and the folder. */
@@ -97,6 +99,7 @@ export async function resumedRequest(
     steps: given.steps ?? stored?.steps,
     seed: given.seed ?? checkpoint?.seed ?? stored?.seed ?? 1,
     set: { ...set, ...given.set },
+    from: stored?.from,
   }
 }
 

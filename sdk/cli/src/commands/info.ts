@@ -3,6 +3,7 @@ import { join } from 'node:path'
 import { packagePath } from '@agentgym/client'
 import {
   type AgentManifest,
+  type AgentParent,
   type Leaderboard,
   type PackagePage,
   packagePageSchema,
@@ -102,7 +103,7 @@ function scenarioLines(manifest: ScenarioPackage, folder: string, trainTarget: s
 
 function agentLines(manifest: AgentManifest, folder: string, terminal: Terminal): string[] {
   const { paint, symbols } = terminal
-  const { scenario, policy } = manifest
+  const { scenario, policy, parent } = manifest
   const normalised = policy.normalizeObservation ? ', observations normalized' : ''
   return [
     paint.bold(safeText(folder, 240)),
@@ -112,6 +113,7 @@ function agentLines(manifest: AgentManifest, folder: string, terminal: Terminal)
       [
         ['kind', 'agent'],
         ['scenario', `${scenario.name}@${scenario.version}`],
+        ...(parent === undefined ? [] : parentFields(parent)),
         ['bundle', scenario.hash],
         ['observation', describeSpace(scenario.observation)],
         ['action', describeSpace(scenario.action)],
@@ -132,6 +134,13 @@ function agentLines(manifest: AgentManifest, folder: string, terminal: Terminal)
     'Versions',
     ...fieldLines(Object.entries(manifest.runtime), terminal),
     `${symbols.next} Evaluate it: ${paint.accent(`agentgym eval ${shellQuote(folder)}`)}`,
+  ]
+}
+
+function parentFields({ name, version, license, model_hash }: AgentParent): [string, string][] {
+  return [
+    ['parent', `${name}@${version}, ${license === null ? 'no license' : `license ${license}`}`],
+    ['its model', model_hash],
   ]
 }
 

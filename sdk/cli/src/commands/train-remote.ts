@@ -39,6 +39,7 @@ export type RemoteFlags = {
   note?: string
   account?: string
   trajectories?: number
+  from?: string
   yes?: boolean
 }
 

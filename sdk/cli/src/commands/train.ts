@@ -1,5 +1,14 @@
 import { join } from 'node:path'
-import { AgentGymError, defaultedSettings, type ResultEvent, trainingAlgorithms } from '@agentgym/contract'
+import {
+  AgentGymError,
+  type AgentParent,
+  continuedNetwork,
+  defaultedSettings,
+  type ResultEvent,
+  resolveTrainingPlan,
+  trainingAlgorithms,
+} from '@agentgym/contract'
+import type { WarmStart } from '@agentgym/runtime'
 import type { Command } from 'commander'
 import { agentGymHome } from '../account/connection.ts'
 import type { CommandContext, MakeAction, Runtime } from '../command-context.ts'
@@ -8,7 +17,7 @@ import { collectSetting, countRange, seedList, seedText, wholeNumber } from '../
 import { type ComparedRun, comparisonLines, groupBySettings, writeCurves } from '../runs/compare-runs.ts'
 import { returnCurve } from '../runs/local-report.ts'
 import { findLocalRun, RunRecorder, readLocalCurve } from '../runs/local-runs.ts'
-import { agentsFolder } from '../targets/agents.ts'
+import { agentsFolder, obtainAgentFolder } from '../targets/agents.ts'
 import { findLocalScenario, obtainScenarioFolder, unscopedName } from '../targets/scenarios.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
 import { chooseView } from '../training-view/choose-view.ts'
@@ -35,6 +44,10 @@ export function addTrainCommand(program: Command, action: MakeAction): void {
     .option('--seed <S>', `${seedText}, or several such as 1..5 or 1,7 (default: ${defaultSeed})`, seedList)
     .option('--out <DIR>', 'output folder of the agent (default: agents/NAME)')
     .option('--set <KEY=VALUE>', 'training setting, such as learning_rate=0.001 (repeatable)', collectSetting)
+    .option(
+      '--from <AGENT>',
+      'start from the weights of an agent: a folder, @scope/name[@range] or the ID of a local run',
+    )
     .option('--resume', 'resume an interrupted run from its last checkpoint')
     .option('--force', 'start over; an existing agent is moved aside')
     .option('--watch', 'full-screen dashboard; with --remote: follow the run and download the agent')
@@ -53,7 +66,11 @@ export function addTrainCommand(program: Command, action: MakeAction): void {
     .action(action(train))
 }
 
-export type TrainFlags = Omit<RemoteFlags, 'seed'> & { seed?: number[]; resume?: boolean; remote?: boolean }
+export type TrainFlags = Omit<RemoteFlags, 'seed'> & {
+  seed?: number[]
+  resume?: boolean
+  remote?: boolean
+}
 
 const defaultSeed = 1
 const remoteOptions = ['budget', 'publish', 'private', 'note', 'account', 'trajectories', 'yes'] as const
@@ -69,15 +86,21 @@ export async function train(target: string, flags: TrainFlags, context: CommandC
   await warnOfMissingWalls(context)
   const scenario = await runtime.loadScenario(await obtainScenarioFolder(target, context))
   const out = context.resolve(flags.out ?? join(agentsFolder, unscopedName(scenario.package.name)))
-  const job = { target, flags, context, runtime, scenario }
+  const from = flags.from === undefined ? undefined : await obtainAgentFolder(flags.from, context)
+  const start = from === undefined ? undefined : await runtime.readWarmStart(from)
+  const job = { target, flags, context, runtime, scenario, from, start }
   const [seed = defaultSeed, ...moreSeeds] = flags.seed ?? []
   if (moreSeeds.length > 0) return trainSeeds(job, [seed, ...moreSeeds], out)
   if (flags.resume) {
     const saved = await runtime.readSavedRun(out)
     const request = await resumedRequest(out, { ...flags, seed: flags.seed?.[0] }, saved?.checkpoint ?? null, context)
-    const plan =
-      saved === null ? runtime.resolvePlan(scenario, request) : runtime.continuedPlan(saved, scenario, request)
-    await trainOne(job, { request, plan, out, resume: saved !== null })
+    if (saved !== null) {
+      const plan = runtime.continuedPlan(saved, scenario, request)
+      await trainOne(job, { request, plan, out, resume: true, parent: saved.checkpoint.parent })
+      return
+    }
+    const start = request.from === undefined ? undefined : await runtime.readWarmStart(request.from)
+    await trainOne({ ...job, start }, plannedRun({ ...job, start }, request, out))
     return
   }
   const run = newRun(job, seed, out)
@@ -91,14 +114,28 @@ type TrainJob = {
   context: CommandContext
   runtime: Runtime
   scenario: Awaited<ReturnType<Runtime['loadScenario']>>
+  /** Folder of the agent to start from, and what it contains. */
+  from: string | undefined
+  start: WarmStart | undefined
 }
 
-type PlannedRun = { request: RunRequest; plan: ReturnType<Runtime['resolvePlan']>; out: string; resume: boolean }
+type PlannedRun = {
+  request: RunRequest
+  plan: ReturnType<Runtime['resolvePlan']>
+  out: string
+  resume: boolean
+  parent?: AgentParent
+}
 
-function newRun({ flags, runtime, scenario }: TrainJob, seed: number, out: string): PlannedRun {
-  const { algorithm, steps, set = {} } = flags
-  const request = { algorithm, steps, seed, set }
-  return { request, plan: runtime.resolvePlan(scenario, request), out, resume: false }
+function newRun(job: TrainJob, seed: number, out: string): PlannedRun {
+  const { algorithm, steps, set = {} } = job.flags
+  return plannedRun(job, { algorithm, steps, seed, set, from: job.from }, out)
+}
+
+function plannedRun({ runtime, scenario, start }: TrainJob, request: RunRequest, out: string): PlannedRun {
+  const plan =
+    start === undefined ? runtime.resolvePlan(scenario, request) : runtime.warmStartPlan(scenario, request, start)
+  return { request, plan, out, resume: false, parent: start?.parent }
 }
 
 /** The same run with several seeds, one after the other; then all of them as a table and as a picture. */
@@ -124,8 +161,8 @@ async function trainSeeds(job: TrainJob, seeds: number[], out: string): Promise<
 }
 
 /** Trains and records one run; resolves to the ID of its record. */
-async function trainOne(job: TrainJob, { request, plan, out, resume }: PlannedRun): Promise<string> {
-  const { target, flags, context, runtime, scenario } = job
+async function trainOne(job: TrainJob, { request, plan, out, resume, parent }: PlannedRun): Promise<string> {
+  const { target, flags, context, runtime, scenario, start } = job
   const { name, version, agentgym } = scenario.package
   const { algorithm, settings } = plan
   const shown: TrainingPlan = {
@@ -138,6 +175,7 @@ async function trainOne(job: TrainJob, { request, plan, out, resume }: PlannedRu
     resume,
     success: agentgym.success,
     settings,
+    ...(parent === undefined ? {} : { parent: parentText(parent) }),
   }
   await writeRunRequest(out, request)
   const recorder = await RunRecorder.start(context.io, { ...shown, agent: out })
@@ -147,7 +185,7 @@ async function trainOne(job: TrainJob, { request, plan, out, resume }: PlannedRu
   let result: ResultEvent
   try {
     view = await chooseView({ watch: flags.watch ?? false }, context, interrupt)
-    view.start({ ...shown, defaults: resume ? [] : defaultsOf(request, scenario) })
+    view.start({ ...shown, defaults: resume ? [] : defaultsOf(request, job) })
     result = await runtime.train({
       scenario,
       plan,
@@ -155,6 +193,7 @@ async function trainOne(job: TrainJob, { request, plan, out, resume }: PlannedRu
       out,
       home: agentGymHome(context.io),
       resume,
+      start,
       signal: interrupt.signal,
       onEvent: (event) => {
         recorder.event(event)
@@ -180,8 +219,17 @@ async function trainOne(job: TrainJob, { request, plan, out, resume }: PlannedRu
   return recorder.id
 }
 
-function defaultsOf({ algorithm, steps, set }: RunRequest, scenario: TrainJob['scenario']): string[] {
-  return defaultedSettings(scenario.package.agentgym.training, { algorithm, steps, settings: set })
+/** A run that starts from an agent has its network, which is no default. */
+function defaultsOf({ algorithm, steps, set }: RunRequest, { scenario, start }: TrainJob): string[] {
+  const { training } = scenario.package.agentgym
+  if (start === undefined) return defaultedSettings(training, { algorithm, steps, settings: set })
+  const chosen = resolveTrainingPlan({}, { algorithm: algorithm ?? start.algorithm }).algorithm
+  const network = continuedNetwork(chosen, start.policy)
+  return defaultedSettings(training, { algorithm: chosen, steps, settings: { ...network, ...set } })
+}
+
+function parentText({ name, version, license }: AgentParent): string {
+  return `${name}@${version} (${license === null ? 'no license' : `license ${license}`})`
 }
 
 function warnOfRecord({ problem }: RunRecorder, { print, terminal }: CommandContext): void {
@@ -210,6 +258,12 @@ function refuseContradictions(flags: TrainFlags, context: CommandContext): void 
   }
   if (flags.watch && context.json && !flags.remote) {
     throw clash('--watch and --json cannot be combined', 'Remove one of them.')
+  }
+  if (flags.remote && flags.from !== undefined) {
+    throw clash('--remote and --from cannot be combined', 'Start from an agent on this machine: remove --remote.')
+  }
+  if (flags.resume && flags.from !== undefined) {
+    throw clash('--resume and --from cannot be combined', 'A resumed run has its own weights: remove one of them.')
   }
   if (flags.resume && flags.force) {
     throw clash('--resume and --force cannot be combined', 'Remove one of them.')

@@ -4,8 +4,10 @@ import { join } from 'node:path'
 import { AgentGymError, nearestName } from '@agentgym/contract'
 import type { CommandContext } from '../command-context.ts'
 import { findLocked } from '../packages/lock-file.ts'
+import { looksLikeId } from '../registry/find-by-id.ts'
 import { parsePackageTarget } from '../registry/package-target.ts'
-import { unscopedName } from './scenarios.ts'
+import { findLocalRun } from '../runs/local-runs.ts'
+import { installTarget, unscopedName } from './scenarios.ts'
 
 /** Where `train` writes agents and `list` finds them. */
 export const agentsFolder = 'agents'
@@ -31,6 +33,18 @@ export async function resolveAgentFolder(target: string, context: CommandContext
       : 'Use the folder that agentgym train printed. List the agents in ./agents with agentgym list.',
     data: { target: target.slice(0, 200), ...(nearest ? { suggestion: join(agentsFolder, nearest) } : {}) },
   })
+}
+
+/**
+ * Finds an agent as `resolveAgentFolder` does; else a run of this machine by its ID, or a package of the registry, which is
+ * installed first, with the price and the license that any download has.
+ */
+export async function obtainAgentFolder(target: string, context: CommandContext): Promise<string> {
+  const wanted = parsePackageTarget(target)
+  const here = existsSync(context.resolve(target))
+  if (wanted !== undefined && !here) return installTarget(wanted, context)
+  const run = looksLikeId(target) && !here ? await findLocalRun(context.io, target) : null
+  return resolveAgentFolder(run === null ? target : run.agent, context)
 }
 
 /** The subfolders of `parent` with an agent.json, by name. None for a missing parent. */

@@ -22,6 +22,11 @@ export async function obtainScenarioFolder(target: string, context: CommandConte
   if (local !== undefined) return local
   const wanted = parsePackageTarget(target)
   if (wanted === undefined) return resolveScenarioFolder(target, context)
+  return installTarget(wanted, context)
+}
+
+/** The folder of a package: the locked version, if that satisfies the range, else installed from the registry. */
+export async function installTarget(wanted: PackageTarget, context: CommandContext): Promise<string> {
   const locked = await findLocked(wanted, context)
   if (locked === undefined) return install(wanted, {}, context)
   if (locked.folder !== null) return locked.folder

@@ -27,6 +27,8 @@ export type TrainingPlan = {
   settings: Record<string, unknown>
   /** Names of settings that the run takes from the defaults; absent: not known. */
   defaults?: string[]
+  /** `name@version (license)` of the agent that it started from; absent: none. */
+  parent?: string
   /** The remote run, with the address of its server; absent for local training. */
   remote?: { id: string; server: string }
 }

@@ -16,6 +16,7 @@ export function resultLines(result: ResultEvent, terminal: Terminal, { out, run 
     verdictLine(result.evaluation, terminal),
     ...criterionLines(result.evaluation, terminal),
     ...memoryLines(result, terminal),
+    ...unchangedLines(result, terminal),
   ]
   const remote = run === undefined ? [] : remoteResultLines(run, terminal)
   if (run !== undefined && out === null) {
@@ -72,6 +73,12 @@ function memoryLines({ evaluation, memory }: ResultEvent, { paint }: Terminal): 
   return [`  ${paint.dim(`The policy has no memory: it acts on the current observation alone. ${advice}`)}`]
 }
 
+/** A warm-started run that found nothing better than what it began with. */
+function unchangedLines({ steps_of_weights, steps }: ResultEvent, { paint, symbols }: Terminal): string[] {
+  if (steps_of_weights !== 0 || steps === 0) return []
+  return [`  ${paint.warn(symbols.warning)} No weights were better than the parent's, so the agent has those`]
+}
+
 /** The plan of a run, shown before it starts. */
 export function planLines(plan: TrainingPlan, terminal: Terminal, verbose: boolean): string[] {
   const { paint, symbols } = terminal
@@ -82,6 +89,7 @@ export function planLines(plan: TrainingPlan, terminal: Terminal, verbose: boole
   if (plan.remote) {
     lines.push(`  ${paint.dim('Run')} ${shortId(plan.remote.id)} ${paint.dim('at')} ${safeText(plan.remote.server)}`)
   }
+  if (plan.parent !== undefined) lines.push(`  ${paint.dim('Starting from')} ${safeText(plan.parent, 240)}`)
   if (plan.out !== null) lines.push(`  ${paint.dim('Output folder:')} ${safeText(plan.out)}`)
   const defaults = defaultsLine(plan)
   if (defaults !== null) lines.push(`  ${paint.dim('Not set, so by default:')} ${defaults}`)

@@ -1,0 +1,26 @@
+import type { PolicySpec } from './agent-manifest.ts'
+import { algorithmSettings, type TrainingAlgorithm } from './training-settings.ts'
+
+/**
+ * The settings with which a run has the network of `policy`, so that it can start from that policy's weights. Only those that
+ * decide anything: a policy without images says nothing of `convolution`.
+ */
+export function continuedNetwork(algorithm: TrainingAlgorithm, policy: PolicySpec): Record<string, unknown> {
+  const { convolution, memory, head } = policy
+  const boards = policy.observation.some(({ kind, shape }) => kind === 'box' && shape.length === 3)
+  const boxes = policy.action.filter(({ kind }) => kind === 'box')
+  const settings: Record<string, unknown> = {
+    hidden: policy.hidden,
+    activation: policy.activation,
+    embedding: policy.embedding,
+    normalize_observation: policy.normalizeObservation,
+    ...(boards ? { convolution: convolution?.kind ?? 'none' } : {}),
+    ...(convolution === undefined ? {} : { filters: convolution.filters }),
+    ...(boxes.length > 0 ? { box_actions: boxes.some(({ squash }) => squash) ? 'squashed' : 'clipped' } : {}),
+    memory: memory?.kind ?? 'none',
+    ...(memory === undefined ? {} : { memory_units: memory.units }),
+    dueling: head === 'dueling_q',
+  }
+  const known = Object.keys(algorithmSettings[algorithm].schema.shape)
+  return Object.fromEntries(Object.entries(settings).filter(([name]) => known.includes(name)))
+}
