@@ -72,7 +72,7 @@ async function get(path: string, init: RequestInit = {}) {
 }
 
 describe('failures', () => {
-  it('an expected one has its code, its status, its hint and its data', async () => {
+  it('an expected failure has code, status, hint and data', async () => {
     const { status, body } = await get('/v1/expected')
     expect(status).toBe(409)
     expect(body).toEqual({
@@ -80,7 +80,7 @@ describe('failures', () => {
     })
   })
 
-  it('a bug is internal_error with the id of the request; what happened stands in the log alone', async () => {
+  it('a bug is internal_error with the request ID; the details are only logged', async () => {
     const { status, body, headers } = await get('/v1/bug')
     expect(status).toBe(500)
     expect(body.error).toMatchObject({ code: 'internal_error', data: { request_id: headers.get('x-request-id') } })
@@ -102,19 +102,19 @@ describe('failures', () => {
     expect(body.error.message).toMatch(message)
   })
 
-  it('a body that is no JSON is 400', async () => {
+  it('a body that is not JSON is 400', async () => {
     const { status, body } = await get('/v1/things', { method: 'POST', headers: json, body: '{' })
     expect(status).toBe(400)
     expect(body.error.code).toBe('request_invalid')
   })
 
-  it('a body of another type is 415', async () => {
+  it('a body with another content type is 415', async () => {
     const { status, body } = await get('/v1/things', { method: 'POST', body: '{"name":"abc","count":1}' })
     expect(status).toBe(415)
     expect(body.error.code).toBe('request_invalid')
   })
 
-  it('what Hono refuses keeps its status', async () => {
+  it('errors of Hono keep their status', async () => {
     const { status, body } = await get('/v1/teapot')
     expect(status).toBe(418)
     expect(body.error).toEqual({ code: 'request_invalid', message: 'short and stout.' })
@@ -128,7 +128,7 @@ describe('failures', () => {
     }
   })
 
-  it('below /npm/ a failure has the form that npm prints', async () => {
+  it("failures below /npm/ use npm's error format", async () => {
     const { status, body } = await get('/npm/broken')
     expect(status).toBe(403)
     expect(body).toEqual({ error: 'Not yours. Ask.', code: 'forbidden' })
@@ -143,7 +143,7 @@ describe('failures', () => {
 })
 
 describe('headers', () => {
-  it('are on every answer, failures too', async () => {
+  it('are on every response, including failures', async () => {
     for (const path of ['/', '/docs', '/healthz', '/v1/openapi.json', '/v1/nothing', '/v1/bug', '/npm/broken']) {
       const { headers } = await fetch(app.url + path)
       expect(headers.get('x-content-type-options')).toBe('nosniff')
@@ -157,7 +157,7 @@ describe('headers', () => {
     }
   })
 
-  it('keep answers out of caches unless a route says otherwise', async () => {
+  it('prevent caching unless a route allows it', async () => {
     expect((await fetch(`${app.url}/v1/addresses`)).headers.get('cache-control')).toBe('no-store')
     expect((await fetch(`${app.url}/v1/openapi.json`)).headers.get('cache-control')).toBe('public, max-age=60')
   })
@@ -169,7 +169,7 @@ describe('headers', () => {
     await secure.close()
   })
 
-  it('a client cannot choose its address, nor the id of its request, unless a trusted proxy says so', async () => {
+  it('a client cannot choose its address or request ID, except through a trusted proxy', async () => {
     const claims = { 'x-forwarded-for': '203.0.113.9', 'x-request-id': 'chosen-by-client' }
     const direct = await get('/v1/addresses', { headers: claims })
     expect(direct.body).toEqual({ ip: '127.0.0.1', actor: null })
@@ -188,13 +188,13 @@ describe('limits', () => {
   const stream = (bytes: Uint8Array): RequestInit =>
     ({ method: 'POST', duplex: 'half', body: new Blob([bytes as Uint8Array<ArrayBuffer>]).stream() }) as RequestInit
 
-  it('a body within them arrives whole, told its length or not', async () => {
+  it('a body within the limits arrives complete, with or without content-length', async () => {
     const whole = megabytes(1)
     expect(await (await fetch(`${app.url}/v1/echo`, { method: 'POST', body: whole })).text()).toBe('1048576')
     expect(await (await fetch(`${app.url}/v1/echo`, stream(whole))).text()).toBe('1048576')
   })
 
-  it('a larger one is request_too_large, told its length or not', async () => {
+  it('a larger body is request_too_large, with or without content-length', async () => {
     for (const init of [{ method: 'POST', body: megabytes(2) }, stream(megabytes(2))]) {
       const { status, body } = await get('/v1/echo', init)
       expect(status).toBe(413)
@@ -210,14 +210,14 @@ describe('paths of packages', () => {
     expect((await get(`/v1/packages/${name}`)).body).toEqual({ scope: '@acme', name: 'maze' })
   })
 
-  it('encoded twice it names nothing', async () => {
+  it('a doubly encoded name matches nothing', async () => {
     expect((await get('/v1/packages/@acme%252fmaze')).status).toBe(404)
     expect((await get('/v1/packages/@acme%252Fmaze')).status).toBe(404)
   })
 })
 
 describe('the log', () => {
-  it('has one entry a request, with neither query nor token', async () => {
+  it('has one entry per request, without query and token', async () => {
     const { logged } = app.services
     const before = logged.length
     const { headers } = await get('/v1/addresses?code=oauth-secret', { headers: { 'x-note': 'agt_secret' } })
@@ -244,7 +244,7 @@ describe('the log', () => {
 })
 
 describe('every route', () => {
-  it('declares what the server does around it', async () => {
+  it('declares its rules', async () => {
     const { routes } = await openModules(app.services)
     const whole = createApp(app.services, { routes })
     expect(whole.routes.length).toBeGreaterThan(100)
@@ -255,7 +255,7 @@ describe('every route', () => {
     expect(undeclaredRoutes(faultyRoom())).toContain('GET /v1/bug')
   })
 
-  it('is described the same, whichever is mounted first', async () => {
+  it('is documented the same in any mounting order', async () => {
     const { routes } = await openModules(app.services)
     const described = (mounted: Hono<Env>[]) =>
       buildOpenApiDocument(createApp(app.services, { routes: mounted }), 'http://localhost', '1.0.0')
@@ -266,7 +266,7 @@ describe('every route', () => {
     expect(backwards.paths).toEqual(paths)
   })
 
-  it('describes a named schema as it is, even if its first use may be null', () => {
+  it('documents a named schema itself, even if its first use is nullable', () => {
     const routes = createRoutes()
     const named = z.object({ word: z.string() }).meta({ id: 'Named' })
     const uses: [string, z.ZodType][] = [

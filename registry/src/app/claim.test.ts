@@ -30,7 +30,7 @@ describe('a server without an operator', () => {
     expect((await start()).unclaimed).toEqual({ by: 'first_account' })
   })
 
-  it('does not serve beyond this machine, and the folder is free afterwards', async () => {
+  it('does not listen on public addresses, and releases the folder', async () => {
     for (const host of ['0.0.0.0', '::', '192.0.2.1'])
       await expect(start({ AGENTGYM_HOST: host, ...mail })).rejects.toMatchObject({ code: 'config_invalid' })
     const refused = await start({ AGENTGYM_HOST: '0.0.0.0', ...mail }).catch((error: unknown) => error)
@@ -42,7 +42,7 @@ describe('a server without an operator', () => {
     expect((await start({ AGENTGYM_HOST: '0.0.0.0', ...mail })).unclaimed).toBeNull()
   })
 
-  it('under a public address prints a secret, the same at every start, and none once it is claimed', async () => {
+  it('with a public URL prints a secret, the same at every start, until it is claimed', async () => {
     const environment = { AGENTGYM_PUBLIC_URL: 'https://gym.example.com', ...mail }
     const first = await start(environment)
     expect(first.unclaimed).toMatchObject({ by: 'secret', page: 'https://gym.example.com/setup' })
@@ -56,20 +56,20 @@ describe('a server without an operator', () => {
     expect((await start(environment)).unclaimed).toBeNull()
   })
 
-  it('serves beyond this machine with a secret that its operator has chosen', async () => {
+  it('listens on public addresses with a configured set-up secret', async () => {
     const secret = 'a-secret-of-the-operator'
     const { unclaimed } = await start({ AGENTGYM_HOST: '0.0.0.0', AGENTGYM_SETUP_SECRET: secret, ...mail })
     expect(unclaimed).toMatchObject({ by: 'secret', secret })
   })
 
-  it('needs a place for its mail under a public address', async () => {
+  it('requires a mail transport with a public URL', async () => {
     await expect(start({ AGENTGYM_PUBLIC_URL: 'https://gym.example.com' })).rejects.toMatchObject({
       code: 'config_invalid',
       data: { field: 'AGENTGYM_MAIL' },
     })
   })
 
-  it('is the same to the command while it runs: the folder is in use', async () => {
+  it('rejects `agentgym operator` while it runs: the folder is in use', async () => {
     await start()
     await expect(withOperators({ data, environment: {} }, (operators) => operators.list())).rejects.toMatchObject({
       code: 'database_in_use',

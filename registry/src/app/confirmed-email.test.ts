@@ -73,7 +73,7 @@ const ways: { way: string; method: string; path: string; body?: unknown }[] = [
   { way: 'calls an agent', method: 'POST', path: '/v1/packages/@acme/agent/calls', body: { observation: [0] } },
 ]
 
-describe('where addresses must be confirmed', () => {
+describe('with required email confirmation', () => {
   let started: Started
   let server: RunningServer
   let acme: { token: string; cookie: string }
@@ -97,7 +97,7 @@ describe('where addresses must be confirmed', () => {
     expect(npm.status).toBe(403)
   })
 
-  it.each(ways)('an unconfirmed account that $way is refused', async ({ method, path, body }) => {
+  it.each(ways)('refuses an unconfirmed account that $way', async ({ method, path, body }) => {
     expect(await started.request(method, path, { token: acme.token, body })).toMatchObject(refused)
   })
 
@@ -128,8 +128,8 @@ describe('where addresses must be confirmed', () => {
   })
 })
 
-describe('where mail goes to a folder', () => {
-  it('nobody has to confirm', async () => {
+describe('with mail in a folder', () => {
+  it('does not require confirmation', async () => {
     const started = await start({})
     await started.signUp('first')
     const { token } = await started.signUp('acme')

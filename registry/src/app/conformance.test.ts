@@ -45,7 +45,7 @@ async function signUp(username: string, scopes: string[]) {
 }
 
 /** Every answer is held to the document by the calls themselves; what is asserted here is the way through. */
-describe('answers are as the OpenAPI document describes them', () => {
+describe('responses match the OpenAPI document', () => {
   let operator: { token: string }
   let author: Awaited<ReturnType<typeof signUp>>
   const versions = '/v1/packages/@acme/maze/versions'
@@ -183,7 +183,7 @@ describe('answers are as the OpenAPI document describes them', () => {
     await expect(wrong('"/v1/account"', '"/v1/acount"')).rejects.toThrow(/not described/)
   })
 
-  it('an agent is run again, and what came out is signed', async () => {
+  it('an agent is re-run, and the result is signed', async () => {
     const scenario = { ...goodAgent.scenario, name: '@acme/maze', version: '1.0.0', hash: bundleHash }
     const claim = claimOf(scenario)
     const agent = new Uint8Array(agentTarball({ name: '@acme/maze-ppo' }, { scenario, evaluation: claim }))
@@ -225,7 +225,7 @@ describe('answers are as the OpenAPI document describes them', () => {
     expect((await call(board.replace('1.0.0', '9.0.0'))).status).toBe(404)
   })
 
-  it('prices, offers, what is refused until it is bought', async () => {
+  it('prices, offers, and refusals before a purchase', async () => {
     const page = '/v1/packages/@acme/maze'
     const set = (body: unknown, more: Call = {}) => call(`${page}/price`, { method: 'PUT', body, ...more })
     const seller = { headers: { cookie: author.cookie } }
@@ -294,7 +294,7 @@ describe('answers are as the OpenAPI document describes them', () => {
 })
 
 // The last: it stops the server.
-it('a stream of events ends when the server does, and whole', async () => {
+it('an event stream ends cleanly when the server stops', async () => {
   const { token } = await signUp('watcher', ['training:start'])
   const { body } = await post('/v1/runs', { scenario: '@acme/maze' }, { token })
   const headers = { authorization: `Bearer ${token}` }

@@ -28,7 +28,7 @@ describeOnEngines('/metrics on $kind', ({ open }) => {
     await database.close()
   })
 
-  it('of an empty service has every family, at zero', async () => {
+  it('an empty service has every metric family at zero', async () => {
     const families = await scrape((await serveWith(database)).url)
     expect(sampled(families, 'db_up')).toBe(1)
     for (const name of ['active', 'completed_total', 'failed_total', 'cancelled_total'])
@@ -100,7 +100,7 @@ describeOnEngines('/metrics on $kind', ({ open }) => {
     expect(sampled(families, 'queue_length', { kind: 'evaluate' })).toBe(0)
   })
 
-  it('shows workers by name, no matter how they call themselves, and no more than it may', async () => {
+  it('shows workers by name, escaped and limited in number', async () => {
     const worker = (name: string, usage: Record<string, number | null>, secondsAgo = 0) => ({
       id: randomUUID(),
       name,

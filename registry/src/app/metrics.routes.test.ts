@@ -55,7 +55,7 @@ const counts = async (app: ServedApp) => {
   )
 }
 
-describe('who may read /metrics', () => {
+describe('access to /metrics', () => {
   const token = 'a-token-of-the-operator'
   const refused = { status: 401, body: expect.stringContaining('AGENTGYM_METRICS_TOKEN') }
   const readable = { status: 200, body: expect.stringContaining('http_requests_total') }
@@ -136,7 +136,7 @@ describe('requests', () => {
     expect(await counts(app)).toEqual({ 'other unmatched 404': 4 })
   })
 
-  it('have durations whose count is theirs', async () => {
+  it('have durations with a matching count', async () => {
     const app = await serveWith()
     for (let call = 0; call < 5; call++) await fetch(`${app.url}/v1/things/1`)
     const samples = parseExposition((await get(app)).body).get('http_request_duration_seconds')?.samples ?? []
@@ -147,7 +147,7 @@ describe('requests', () => {
     expect(sum).toBeLessThan(5 * 30)
   })
 
-  it('are in the same text when two scrape at once', async () => {
+  it('are the same in two concurrent scrapes', async () => {
     const app = await serveWith()
     await fetch(`${app.url}/v1/things/1`)
     const answers = await Promise.all(Array.from({ length: 10 }, () => get(app)))
@@ -161,7 +161,7 @@ describe('requests', () => {
 })
 
 describe('iterations', () => {
-  it('are counted where they are taken in', async () => {
+  it('are counted where they are accepted', async () => {
     const app = await serveWith()
     app.services.metrics.iterations([0.02, 0.2, 400])
     app.services.metrics.iterations([])

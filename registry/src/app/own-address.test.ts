@@ -33,7 +33,7 @@ describe('listeningHost', () => {
     expect(listeningHost(given)).toBe(host)
   })
 
-  it('has brackets in addresses', () => {
+  it('uses brackets in URLs', () => {
     expect([inUrl('::1'), inUrl('127.0.0.1')]).toEqual(['[::1]', '127.0.0.1'])
   })
 })

@@ -37,7 +37,7 @@ describe('the OpenAPI document', () => {
     expect(operations().length).toBeGreaterThan(30)
   })
 
-  it('names every operation once, says what it does, and groups it', () => {
+  it('names every operation once, with a summary and a group', () => {
     const ids = operations().map(({ operationId }) => operationId)
     expect(new Set(ids).size).toBe(ids.length)
     for (const { operationId, summary, tags, path, method } of operations()) {
@@ -47,7 +47,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  it('declares every parameter of a path, and an answer for success and for failure', () => {
+  it('declares every path parameter, and responses for success and failure', () => {
     for (const { path, method, parameters = [], responses } of operations()) {
       const declared = parameters.flatMap((parameter) =>
         'name' in parameter && parameter.in === 'path' ? [parameter.name] : [],
@@ -62,7 +62,7 @@ describe('the OpenAPI document', () => {
     }
   })
 
-  it('has no secret in an address, which proxies log', () => {
+  it('has no secrets in URLs, which proxies log', () => {
     const secret = /lease|token|secret|passw|credential|signature|proof|(^|_)(key|code|state)$/i
     const parameters = operations().flatMap(({ method, path, parameters = [] }) =>
       parameters.flatMap((parameter) =>
@@ -76,14 +76,14 @@ describe('the OpenAPI document', () => {
       expect(name).toMatch(secret)
   })
 
-  it('asks for a token where an answer is 401', () => {
+  it('requires a token where a response is 401', () => {
     for (const { responses, security, path } of operations()) {
       if (!path.startsWith('/v1/')) continue
       expect(security).toEqual('401' in (responses ?? {}) ? [{ token: [] }] : [{}, { token: [] }])
     }
   })
 
-  it('is all that there is below /v1/', async () => {
+  it('covers every route below /v1/', async () => {
     for (const { path, method } of operations()) {
       const address = path.replace(/\{\w+\}/g, 'x')
       const response = await fetch(server.url + address, { method, redirect: 'manual' })
@@ -113,7 +113,7 @@ describe('the reference pages', () => {
     }
   })
 
-  it('hold no script, take nothing from elsewhere, and every link of theirs leads somewhere', async () => {
+  it('have no scripts, no external resources and no broken links', async () => {
     const seen = new Set<string>()
     const open = ['/']
     for (let path = open.pop(); path !== undefined; path = open.pop()) {
@@ -139,7 +139,7 @@ describe('the reference pages', () => {
     expect(await page('/docs/errors')).toMatch(/<td>404<\/td><td><code>package_not_found<\/code>/)
   })
 
-  it('have their typefaces beside them', async () => {
+  it('serve their own fonts', async () => {
     const [stylesheet] = /\/docs\/assets\/[\w-]+\.css/.exec(await page('/')) ?? []
     const css = await (await fetch(server.url + stylesheet)).text()
     const fonts = [...css.matchAll(/url\('([^']+)'\)/g)].map(([, address]) => address)

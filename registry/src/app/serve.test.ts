@@ -38,7 +38,7 @@ async function post(url: string, path: string, body: unknown, headers: Record<st
 }
 
 describe('serve', () => {
-  it('keeps accounts, sessions and tokens over a restart', async () => {
+  it('keeps accounts, sessions and tokens across a restart', async () => {
     const account = { username: 'ada', email: 'ada@example.com', password: 'correct horse battery' }
     const first = await start({ data })
     expect(await (await fetch(`${first.url}/readyz`)).json()).toEqual({
@@ -60,7 +60,7 @@ describe('serve', () => {
     expect(await me.json()).toMatchObject({ username: 'ada', operator: true })
   })
 
-  it('refuses a folder that another process of ours holds, and a port that is taken', async () => {
+  it('refuses a folder or a port that is in use', async () => {
     const server = await start({ data })
     const elsewhere = await mkdtemp(join(runFolder(), 'elsewhere-'))
     const port = Number(new URL(server.url).port)
@@ -73,7 +73,7 @@ describe('serve', () => {
   })
 
   it.each(['127.0.0.1', '::1', '[::1]', '0.0.0.0', '::', 'localhost'])(
-    'listens on %s under an address that reaches it',
+    'listens on %s with a URL that reaches it',
     async (host) => {
       const reachable = { ...environment, AGENTGYM_SETUP_SECRET: 'a-secret-to-set-this-up', AGENTGYM_MAIL: 'file' }
       const { url } = await start({ data, host, environment: reachable })
@@ -82,7 +82,7 @@ describe('serve', () => {
     },
   )
 
-  it('says which database does not answer', async () => {
+  it('names the database that does not respond', async () => {
     const nowhere = {
       ...environment,
       DATABASE_URL: 'postgresql://agentgym@127.0.0.1:9/agentgym',
@@ -92,8 +92,8 @@ describe('serve', () => {
   })
 })
 
-describe('what an operator sees', () => {
-  it('sends spans where an endpoint is set, the last ones before it ends; figures for whoever has the token', async () => {
+describe('observability', () => {
+  it('sends spans to a configured endpoint, the last ones before it exits, and shows metrics with the token', async () => {
     const collector = await startCollector()
     const token = 'a-token-of-the-operator'
     const server = await start({
@@ -110,7 +110,7 @@ describe('what an operator sees', () => {
     await collector.close()
   })
 
-  it('loads what traces only when it is wanted: it would cost every start a tenth of a second', async () => {
+  it('loads tracing only if configured, because it adds 0.1 s to the start', async () => {
     const program = `
       import { registerHooks } from 'node:module'
       const loaded = []
@@ -129,8 +129,8 @@ describe('what an operator sees', () => {
   })
 })
 
-describe('an orderly end', () => {
-  it('lets requests under way end, takes no more, and waits no longer than it may', async () => {
+describe('graceful shutdown', () => {
+  it('finishes active requests, accepts no more, and waits only for the grace period', async () => {
     const listener = await listenHttp('127.0.0.1', 0)
     const url = `http://127.0.0.1:${listener.port}`
     const arrived = Promise.withResolvers<void>()

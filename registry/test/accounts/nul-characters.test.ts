@@ -99,14 +99,14 @@ describe('U+0000', () => {
     return { status: response.status, text: await response.text() }
   }
 
-  it('that reaches the database is the caller’s mistake, as text and in JSON', async () => {
+  it('reaching the database is the caller’s error, as text and in JSON', async () => {
     for (const path of ['/test/text', '/test/json']) {
       const { status, text } = await send('GET', path)
       expect([status, JSON.parse(text).error.code]).toEqual([422, 'request_invalid'])
     }
   })
 
-  it('in any path, query or body of any route is no server error', async () => {
+  it('in any path, query or body is never a server error', async () => {
     const failed: string[] = []
     const refused: string[] = []
     const attempt = async (method: string, address: string, body?: unknown) => {

@@ -95,7 +95,7 @@ const rows: Row[] = [
   { route: 'POST /v1/call-allowance', kinds: ['call'], json: () => about },
 ]
 
-describe('tokens of workers', () => {
+describe('worker tokens', () => {
   let database: Database
   let app: ServedApp
   let routes: Hono<Env>[]
@@ -146,7 +146,7 @@ describe('tokens of workers', () => {
     expect((await send(await tokenBoundTo(null), row)).bound).toBe(false)
   })
 
-  it('are for one worker if they are bound to its name', async () => {
+  it('limited to a name are for that worker only', async () => {
     const token = await tokenBoundTo({ kinds: null, name: 'north' })
     const usage = { cpu: null, memory: null, gpu: null }
     const describe = (name: string) => ({
@@ -165,7 +165,7 @@ describe('tokens of workers', () => {
     expect((await calls()).status).toBe(403)
   })
 
-  it('are tried at every route for workers', () => {
+  it('are tested at every worker route', () => {
     const forWorkers = routes
       .flatMap((each) => each.routes)
       .filter(({ handler }) => {

@@ -51,7 +51,7 @@ describe('a PGlite folder and several processes', { timeout: 120_000 + kills * 1
     await expect.poll(() => acknowledgements().length, { timeout: 30_000 }).toBeGreaterThan(before + 5)
   })
 
-  it('starts anew where the process was killed while it made the database', async () => {
+  it('starts over if the process was killed while creating the database', async () => {
     folder = await mkdtemp(join(folder, 'empty-'))
     running = fork(writer, [folder, acknowledged], { execArgv: [], stdio: 'inherit' })
     await expect
@@ -62,13 +62,13 @@ describe('a PGlite folder and several processes', { timeout: 120_000 + kills * 1
     await kill(await startWriter())
   })
 
-  it('says that a damaged database cannot be opened, and gives the folder back', async () => {
+  it('reports a damaged database, and releases the folder', async () => {
     await truncate(join(folder, 'pglite/global/pg_control'))
     for (const _ of ['first', 'second'])
       await expect(openDatabase({ folder })).rejects.toMatchObject({ code: 'database_damaged', data: { path: folder } })
   })
 
-  it('keeps every acknowledged transaction, whole, through kill -9, and lets the next process in at once', async () => {
+  it('keeps every acknowledged transaction through kill -9, and admits the next process immediately', async () => {
     for (let round = 1; round <= kills; round++) {
       const child = await startWriter()
       const before = acknowledgements().length

@@ -40,7 +40,7 @@ describeOnEngines('kill -9 amid transfers on $kind', ({ create }) => {
   }
 
   it(
-    'every acknowledged purchase is there, each is whole or not there, and asked again it is made once',
+    'acknowledged purchases survive, all are atomic, and repeated ones are made once',
     async () => {
       const folder = await mkdtemp(join(runFolder(), 'ledger-kill-'))
       const [intended, acknowledged] = ['intended', 'acknowledged'].map((name) => join(folder, name))

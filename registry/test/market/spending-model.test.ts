@@ -50,7 +50,7 @@ describeOnEngines('calls, training, orders and payouts of accounts with little m
   }
 
   it(
-    `promise nothing twice, over ${trials} × up to ${stepsATrial} random operations`,
+    `never spend money twice, over ${trials} × up to ${stepsATrial} random operations`,
     async () => {
       const seed = Number(process.env.AGENTGYM_TEST_SEED ?? Date.now() % 2 ** 31)
       console.log(`seed ${seed}`)

@@ -115,7 +115,7 @@ describe('two processes that spend the money of one account, on PostgreSQL', () 
   }
 
   it(
-    `promises nothing twice, also when one of them is killed: ${rounds} × about ${operationsARound} operations`,
+    `never spend money twice, even when one is killed: ${rounds} × about ${operationsARound} operations`,
     async () => {
       const seed = Number(process.env.AGENTGYM_TEST_SEED ?? Date.now() % 2 ** 31)
       console.log(`seed ${seed}`)

@@ -29,7 +29,7 @@ const priceMinor = 777
 
 describeOnEngines('kill -9 amid metered calls, on $kind', ({ create }) => {
   it(
-    'what was acknowledged is paid, each event once, and the remainders with it',
+    'acknowledged usage is paid, each event once, including remainders',
     async () => {
       const address = await create()
       const { chunks, people, config } = await prepare(address)

@@ -25,7 +25,7 @@ describeOnEngines('field cases on $kind', ({ open }) => {
     beforeAll(() => registry.publish({ name: '@acme/forms', version: '1.0.0' }))
     const forms = ['@acme/forms', '@acme%2fforms', '@acme%2Fforms']
 
-    it('are one package for reading and for tags', async () => {
+    it('name one package for reading and tags', async () => {
       const [first, ...others] = await Promise.all(
         forms
           .flatMap((form) => [form, form.toUpperCase().replace('%2F', '%2f')])
@@ -49,7 +49,7 @@ describeOnEngines('field cases on $kind', ({ open }) => {
       }
     })
 
-    it('are for publishing as well', async () => {
+    it('work for publishing', async () => {
       for (const [index, form] of forms.entries()) {
         const scenario = { name: '@acme/forms', version: `2.0.${index}` }
         const body = publishDocument(scenario, await packScenario(scenario))
@@ -57,7 +57,7 @@ describeOnEngines('field cases on $kind', ({ open }) => {
       }
     })
 
-    it('are nothing when encoded twice', async () => {
+    it('match nothing when doubly encoded', async () => {
       for (const path of ['/@acme%252fforms', '/@acme%252Fforms/1.0.0', '/@acme%252fforms/-/forms-1.0.0.tgz']) {
         const response = await registry.ask(path, { as: 'acme' })
         expect([path, response.status]).toEqual([path, 404])
@@ -72,11 +72,11 @@ describeOnEngines('field cases on $kind', ({ open }) => {
       for (const version of ['1.0.0', '2.0.0', '2.1.0-rc.1', '1.0.1']) await registry.publish({ name, version })
     })
 
-    it('goes neither to a prerelease nor back', async () => {
+    it('moves neither to a prerelease nor backwards', async () => {
       expect((await registry.packument(name))['dist-tags'].latest).toBe('2.0.0')
     })
 
-    it('goes where somebody says by name, and other tags as well', async () => {
+    it('can be set explicitly, like other tags', async () => {
       await registry.publish({ name, version: '3.0.0-beta.1' }, 'beta')
       expect((await registry.packument(name))['dist-tags']).toMatchObject({ beta: '3.0.0-beta.1', latest: '2.0.0' })
       const moved = await registry.ask(`/-/package/${name}/dist-tags/latest`, {
@@ -88,7 +88,7 @@ describeOnEngines('field cases on $kind', ({ open }) => {
       expect((await registry.packument(name))['dist-tags'].latest).toBe('1.0.1')
     })
 
-    it('never becomes a prerelease by a yank (spare), and is none where nothing stable is left', async () => {
+    it('never becomes a prerelease by a yank (spare), and is removed without a stable version', async () => {
       const only = '@acme/yanked'
       for (const version of ['1.0.0', '1.1.0', '2.0.0-rc.1']) await registry.publish({ name: only, version })
       await yankVersion(registry.services, registry.change(only), '1.1.0')
@@ -111,7 +111,7 @@ describeOnEngines('field cases on $kind', ({ open }) => {
       await registry.pass(name, '1.0.0')
     })
 
-    it('does not make another name of one', async () => {
+    it('does not create another name', async () => {
       const scenario = { name: '@acme/Secret', version: '1.0.0' }
       for (const as of ['acme', 'mallory']) {
         const response = await registry.put(scenario, as)
@@ -120,7 +120,7 @@ describeOnEngines('field cases on $kind', ({ open }) => {
       }
     })
 
-    it('opens nothing that is private, and closes nothing to its members', async () => {
+    it('does not bypass privacy, or lock out members', async () => {
       for (const form of ['@acme/secret', '@ACME/secret', '@acme/SECRET', '@Acme%2fSecret']) {
         for (const path of [
           `/${form}`,
@@ -142,7 +142,7 @@ describeOnEngines('field cases on $kind', ({ open }) => {
       }
     })
 
-    it('and private names are in nobody else’s search (spare)', async () => {
+    it('and private names do not appear in others’ search (spare)', async () => {
       const names = async (as?: string) => {
         const { objects } = (await registry.json('/-/v1/search?text=secret', { as })) as {
           objects: { package: Json }[]
@@ -155,7 +155,7 @@ describeOnEngines('field cases on $kind', ({ open }) => {
     })
   })
 
-  it('B30: each version has its own README, letter for letter', async () => {
+  it('B30: each version has its own README, unchanged', async () => {
     const name = '@acme/readme'
     const first = '# 版本一 — é ü 🐢 مرحبا\n\n<script>alert(1)</script>\n'
     await registry.publish({ name, version: '1.0.0', readme: first })
@@ -165,7 +165,7 @@ describeOnEngines('field cases on $kind', ({ open }) => {
     expect((await registry.packument(name)).readme).toBe('# Two\n')
   })
 
-  it('a yanked version is passed over by ranges and found by its number, for npm and the API alike', async () => {
+  it('a yanked version is skipped by ranges and found by its number, in npm and the API', async () => {
     const name = '@acme/gone'
     for (const version of ['1.0.0', '1.1.0']) await registry.publish({ name, version })
     await yankVersion(registry.services, registry.change(name), '1.1.0')
@@ -176,7 +176,7 @@ describeOnEngines('field cases on $kind', ({ open }) => {
     expect((await registry.ask(`/${name}/-/gone-1.1.0.tgz`)).status).toBe(200)
   })
 
-  it('`workspace:` is refused in what is published (spare)', async () => {
+  it('`workspace:` is refused in published packages (spare)', async () => {
     const response = await registry.put({
       name: '@acme/linked',
       version: '1.0.0',
@@ -189,7 +189,7 @@ describeOnEngines('field cases on $kind', ({ open }) => {
     expect((await registry.ask('/@acme/linked', { as: 'acme' })).status).toBe(404)
   })
 
-  it('a publish that met an error of the server can be repeated (spare)', async () => {
+  it('a publish can be repeated after a server error (spare)', async () => {
     const scenario = { name: '@acme/retried', version: '1.0.0' }
     const objects = join(registry.services.folder, 'objects')
     await rename(objects, `${objects}-away`)

@@ -23,7 +23,7 @@ const engines = [
 type Round = { name: string; token: string; sent: Map<string, Upload>; acknowledged: Set<string> }
 
 it.each(engines)(
-  'SIGKILL at $kills moments of publishing on $kind leaves every acknowledged version whole and no other half there',
+  'SIGKILL at $kills moments of publishing on $kind leaves every acknowledged version complete, and no partial ones',
   async ({ kills, create }) => {
     const address = await create()
     const { folder, rounds, remove } = await prepare(address, kills)

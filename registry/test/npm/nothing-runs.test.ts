@@ -90,8 +90,8 @@ async function install(name: string): Promise<string[][]> {
   return found
 }
 
-describe('what a package brings', () => {
-  it('dependencies and scripts of its package.json are not in what is installed', async () => {
+describe('package contents', () => {
+  it('dependencies and scripts of package.json are not installed', async () => {
     const cwd = await packageIn({
       dependencies: { 'nowhere-to-be-found': '^1.0.0' },
       peerDependencies: { 'not-there-either': '^1.0.0' },
@@ -110,7 +110,7 @@ describe('what a package brings', () => {
     expect(existsSync(marker)).toBe(false)
   })
 
-  it('a file whose path is not ASCII arrives under that path, with both clients', async () => {
+  it('a file with a non-ASCII path keeps it, with both clients', async () => {
     const cwd = await packageIn({}, { 'é 日本.md': 'x' })
     const version = JSON.parse(await readFile(join(cwd, 'package.json'), 'utf8')).version
     succeeded(await author.npm(cwd)('publish'))

@@ -35,7 +35,7 @@ describeOnEngines('the npm protocol on $kind', ({ open }) => {
       expect(versions['1.2.0']).not.toHaveProperty('deprecated')
     })
 
-    it('by the document of npm sets what differs', async () => {
+    it('by npm’s document sets changed messages', async () => {
       const document = await registry.packument(name, 'acme')
       document.versions['1.0.0'].deprecated = 'use 1.1'
       expect((await send(document)).status).toBe(200)
@@ -43,7 +43,7 @@ describeOnEngines('the npm protocol on $kind', ({ open }) => {
       expect([versions['1.0.0'].deprecated, versions['1.1.0'].deprecated]).toEqual(['use 1.1', undefined])
     })
 
-    it('by a document that is out of date takes nothing of others back', async () => {
+    it('by an outdated document does not revert others’ changes', async () => {
       const [mine, theirs] = [await registry.packument(name, 'acme'), await registry.packument(name, 'acme')]
       theirs.versions['1.1.0'].deprecated = 'has a leak'
       expect((await send(theirs)).status).toBe(200)
@@ -56,7 +56,7 @@ describeOnEngines('the npm protocol on $kind', ({ open }) => {
       expect((await registry.packument(name)).versions['1.1.0'].deprecated).toBe('has a leak')
     })
 
-    it('by a document without some versions is an attempt to unpublish, and refused', async () => {
+    it('by a document with missing versions is refused as an unpublish', async () => {
       const document = await registry.packument(name, 'acme')
       delete document.versions['1.0.0']
       const response = await send(document)
@@ -75,7 +75,7 @@ describeOnEngines('the npm protocol on $kind', ({ open }) => {
     })
   })
 
-  it('the manifest beside the tarball is not served, and may not differ in what an installation does', async () => {
+  it('the manifest outside the tarball is not served, and must match in fields that affect installation', async () => {
     const scenario = { name: '@acme/confused', version: '1.0.0' }
     const send = async (changes: Json) => {
       const document = JSON.parse(publishDocument(scenario, await packScenario(scenario)))
@@ -102,7 +102,7 @@ describeOnEngines('the npm protocol on $kind', ({ open }) => {
     expect(served).not.toHaveProperty('_hasShrinkwrap')
   })
 
-  it('what is not published is its owner’s alone', async () => {
+  it('unpublished versions are visible to the owner only', async () => {
     const name = '@acme/pending'
     expect((await registry.put({ name, version: '1.0.0' })).status).toBe(201)
     expect((await registry.ask(`/${name}`)).status).toBe(404)
@@ -115,7 +115,7 @@ describeOnEngines('the npm protocol on $kind', ({ open }) => {
     expect((await registry.ask(`/${name}/-/pending-1.1.0.tgz`)).status).toBe(404)
   })
 
-  describe('answers in npm’s form', () => {
+  describe('responses in npm’s format', () => {
     it.each([
       ['GET', '/-/npm/v1/attestations/@acme%2fforms@1.0.0', 404],
       ['GET', '/-/npm/v1/security/advisories/bulk', 404],
@@ -151,7 +151,7 @@ describeOnEngines('the npm protocol on $kind', ({ open }) => {
       expect(response.headers.get('www-authenticate')).toBeNull()
     })
 
-    it('to a token that does not hold', async () => {
+    it('for an invalid token', async () => {
       const response = await registry.ask('/@acme/forms', { headers: { authorization: 'Bearer agt_nonsense' } })
       expect([response.status, await response.json()]).toEqual([
         401,
@@ -159,7 +159,7 @@ describeOnEngines('the npm protocol on $kind', ({ open }) => {
       ])
     })
 
-    it('to a body that is too large', async () => {
+    it('for an oversized body', async () => {
       const response = await registry
         .ask('/@acme/forms', { as: 'acme', method: 'PUT', body: 'x'.repeat(32 * 2 ** 20) })
         .catch(() => undefined)
@@ -167,7 +167,7 @@ describeOnEngines('the npm protocol on $kind', ({ open }) => {
     })
   })
 
-  it('logs in by a page of the browser, and out again', async () => {
+  it('logs in through a browser page, and out', async () => {
     const { loginUrl, doneUrl } = (await registry.json('/-/v1/login', { method: 'POST', body: '{}' })) as Record<
       string,
       string
@@ -205,7 +205,7 @@ describeOnEngines('the npm protocol on $kind', ({ open }) => {
     expect(await downloads()).toBe(1)
   })
 
-  it('tells nothing of how it works', async () => {
+  it('reveals no internals', async () => {
     const response = await registry.ask('/@acme/forms')
     const body = (await response.json()) as Json
     expect(response.headers.get('x-powered-by')).toBeNull()
@@ -214,7 +214,7 @@ describeOnEngines('the npm protocol on $kind', ({ open }) => {
     for (const internal of ['_distfiles', '_uplinks']) expect(body).not.toHaveProperty(internal)
   })
 
-  it('answers audits: there are no advisories (C01)', async () => {
+  it('answers audits without advisories (C01)', async () => {
     const audit = (path: string, body: string | Buffer, headers: Record<string, string> = {}) =>
       registry.ask(`/-/npm/v1/security/${path}`, { method: 'POST', body: body as string, headers })
     const bulk = await audit('advisories/bulk', gzipSync('{"@acme/forms":["1.0.0"]}'), { 'content-encoding': 'gzip' })
@@ -264,7 +264,7 @@ describeOnEngines('the npm protocol on $kind', ({ open }) => {
       expect(short.versions['1.0.0']).not.toHaveProperty(field)
   })
 
-  it('serves what was asked for conditionally and by HEAD', async () => {
+  it('supports conditional and HEAD requests', async () => {
     for (const path of ['/@acme/forms', '/@acme/forms/-/forms-1.0.0.tgz']) {
       const first = await registry.ask(path, { method: 'HEAD' })
       expect([path, first.status]).toEqual([path, 200])

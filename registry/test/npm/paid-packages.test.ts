@@ -74,7 +74,7 @@ describe.each([
   const clientOf = async (username: string, token: string | null): Promise<(cwd: string) => Client> =>
     (await clientsOf(username, token))[program]
 
-  it('is installed by who has bought it, again from the lockfile, and not by strangers from the same one', async () => {
+  it('is installed by buyers, also from the lockfile, and not by others from the same one', async () => {
     const run = await clientOf('buyer', buyer.token)
     const cwd = await project()
     done(await run(cwd)(add, name))
@@ -86,7 +86,7 @@ describe.each([
     expect(reported(await stranger(cwd)(...frozen))).toContain(status)
   })
 
-  it('is refused to others in words that say where to buy it', async () => {
+  it('is refused to others with where to buy it', async () => {
     const other = await signUp(`other-${program}`)
     for (const token of [null, other.token]) {
       const run = await clientOf('other', token)
@@ -99,7 +99,7 @@ describe.each([
     }
   })
 
-  it('is installed as soon as it is bought, whatever the client has kept of before', async () => {
+  it('is installed right after the purchase, despite the client’s cache', async () => {
     const late = await signUp(`late-${program}`)
     const run = await clientOf('late', late.token)
     const cwd = await project()
@@ -112,7 +112,7 @@ describe.each([
     expect(await bought(cwd)).toContain('1.0.0')
   })
 
-  it('shows what it is to everybody', async () => {
+  it('shows its metadata to everyone', async () => {
     const run = await clientOf('stranger', null)
     const ran = await run(await project())('view', name, 'version')
     done(ran)
@@ -120,7 +120,7 @@ describe.each([
   })
 })
 
-it('is not installed any more by who has given it back', async () => {
+it('is no longer installed after a refund', async () => {
   const { services } = registry
   const licenses = services.database.query.updateTable('entitlements').set({ revoked_at: new Date() })
   await licenses.where('holder_id', '=', refunded.accountId).execute()

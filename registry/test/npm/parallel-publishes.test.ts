@@ -13,7 +13,7 @@ afterAll(async () => {
   await registry.close()
 })
 
-it('ten versions published at once through two servers are ten versions, each whole', async () => {
+it('ten versions published concurrently through two servers are all complete', async () => {
   const { token } = await registry.signUp('ten')
   const second = await startRegistry(registry.options)
   const servers = [registry.url, second.url]
@@ -39,7 +39,7 @@ it('ten versions published at once through two servers are ten versions, each wh
   }
 })
 
-it('one version published ten times at once is published once, and is what its publisher sent', async () => {
+it('one version published ten times concurrently is published once, unchanged', async () => {
   const { token } = await registry.signUp('one')
   const second = await startRegistry(registry.options)
   try {

@@ -16,7 +16,7 @@ const writer = fileURLToPath(new URL('./object-writer.ts', import.meta.url))
 const kills = isLong ? 50 : 4
 const timeout = 60_000 + kills * 5_000
 
-it('a process killed while it writes objects leaves whole ones only, every acknowledged one among them', {
+it('a process killed while writing objects leaves only complete ones, including all acknowledged ones', {
   timeout,
 }, async () => {
   const folder = await mkdtemp(join(runFolder(), 'objects-'))

@@ -65,7 +65,7 @@ describe('a price', { timeout: 300_000 }, () => {
     expect(await refusal(bob, ['price', agent, '5', '--yes'])).toMatchObject({ status: 1, code: 'forbidden' })
   })
 
-  it.each([['12,50'], ['0'], ['12.505'], ['12.50/day']])('%j is none', async (text) => {
+  it.each([['12,50'], ['0'], ['12.505'], ['12.50/day']])('%j is invalid', async (text) => {
     const { status, code } = await refusal(ann, ['price', agent, '--yes', text])
     expect([status, code]).toEqual([2, 'config_invalid'])
   })

@@ -50,7 +50,7 @@ describe('the geometry of a chart', () => {
     }
   })
 
-  it('of nothing is empty', () => {
+  it('is empty for no data', () => {
     expect(chartGeometry([[{ x: 1, y: null }]], { xTicks: 5, yTicks: 4 }).empty).toBe(true)
   })
 })

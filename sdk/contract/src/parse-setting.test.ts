@@ -8,7 +8,7 @@ describe('a setting as people type it', () => {
     expect(parseSetting('note=')).toEqual({ name: 'note', text: '' })
   })
 
-  it.each(['gamma', '=1', ' =1', ''])('%j is none', (text) => {
+  it.each(['gamma', '=1', ' =1', ''])('%j is invalid', (text) => {
     expect(() => parseSetting(text)).toThrow(expect.objectContaining({ code: 'config_invalid', data: { field: text } }))
   })
 

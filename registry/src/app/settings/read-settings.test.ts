@@ -6,7 +6,7 @@ import { readSettings } from './read-settings.ts'
 const read = (environment: NodeJS.ProcessEnv = {}, options = {}) => readSettings({ environment, ...options })
 
 describe('readSettings', () => {
-  it('needs nothing: everything lies in one folder', () => {
+  it('needs no settings: everything is in one folder', () => {
     const settings = read({ AGENTGYM_HOME: '/srv/gym' })
     expect(settings).toMatchObject({
       host: '127.0.0.1',
@@ -20,7 +20,7 @@ describe('readSettings', () => {
     })
   })
 
-  it('options come before the environment, and a variable set to nothing is not set', () => {
+  it('options override the environment, and empty variables are unset', () => {
     const environment = {
       AGENTGYM_PORT: '1',
       AGENTGYM_DATA: '/a',
@@ -36,7 +36,7 @@ describe('readSettings', () => {
     })
   })
 
-  it('takes a signing key in PEM, with line breaks or with what stands for them, and shows it nowhere', () => {
+  it('reads a signing key in PEM, with real or escaped line breaks, and never shows it', () => {
     const { privateKey } = generateKeyPairSync('ed25519')
     const pem = privateKey.export({ type: 'pkcs8', format: 'pem' }).toString()
     for (const text of [pem, pem.replaceAll('\n', '\\n')]) {
@@ -50,7 +50,7 @@ describe('readSettings', () => {
     )
   })
 
-  it('with PostgreSQL and a bucket nothing lies in a folder', () => {
+  it('needs no folder with PostgreSQL and a bucket', () => {
     const settings = read({ DATABASE_URL: 'postgresql://db.example/gym', AGENTGYM_S3_BUCKET: 'gym' })
     expect(settings).toMatchObject({
       database: { url: 'postgresql://db.example/gym' },
@@ -101,7 +101,7 @@ describe('readSettings', () => {
     expect(() => read(environment)).toThrow(failure)
   })
 
-  it('never shows the value of one that may hold a password', () => {
+  it('never shows values that may contain a password', () => {
     for (const variable of [
       'AGENTGYM_STRIPE_SECRET_KEY',
       'AGENTGYM_SECRET',
@@ -112,7 +112,7 @@ describe('readSettings', () => {
       expect(() => read({ [variable]: 'hunter2' })).toThrow(expect.not.stringContaining('hunter2'))
   })
 
-  it('traces where an endpoint is set, by the standard variables, and nowhere else', () => {
+  it('enables tracing only by the standard endpoint variables', () => {
     const endpoint = 'https://otel.example.com:4318/base/'
     const url = 'https://otel.example.com:4318/base/v1/traces'
     expect(read().tracing).toBeNull()
@@ -133,7 +133,7 @@ describe('readSettings', () => {
     ).toEqual({ url: whole, sampler: { name: 'traceidratio', ratio: 0.25 } })
   })
 
-  it('takes a tenth of a sale, plays with money, and lets Stripe have its two secrets together or not at all', () => {
+  it('defaults to a 10% fee and test money, and requires both Stripe secrets or none', () => {
     expect(read().config.market).toEqual({
       feeBasisPoints: 1_000,
       royaltyCapBasisPoints: 2_000,
@@ -152,7 +152,7 @@ describe('readSettings', () => {
       expect(() => read({ ...stripe, [name]: '' })).toThrow(new RegExp(`${name} is required`))
   })
 
-  it('takes OAuth by pairs', () => {
+  it('requires OAuth client IDs and secrets in pairs', () => {
     const github = { AGENTGYM_GITHUB_CLIENT_ID: 'id', AGENTGYM_GITHUB_CLIENT_SECRET: 'secret' }
     expect(read(github).config.oauth).toEqual({ github: { clientId: 'id', clientSecret: 'secret' } })
     expect(() => read({ AGENTGYM_GOOGLE_CLIENT_ID: 'id' })).toThrow(/AGENTGYM_GOOGLE_CLIENT_SECRET is required/)

@@ -52,13 +52,13 @@ describeOnEngines('authorize on $kind', ({ open }) => {
   const ask = (who: Actor | null, permission: Permission, options: { scope?: Scope; hidden?: string } = {}) =>
     codeOf(authorize(database.query, who, permission, organizationId, { scope: 'packages:read', ...options }))
 
-  it.each(permissions)('%s: each role that suffices and none below', async (permission) => {
+  it.each(permissions)('%s: allows sufficient roles and none below', async (permission) => {
     const answers = await Promise.all(roles.map((role) => ask(user(role), permission)))
     const weakest = permissions.indexOf(permission)
     expect(answers).toEqual(roles.map((_, rank) => (rank >= weakest ? 'allowed' : 'forbidden')))
   })
 
-  it.each(permissions)('%s: not for strangers, nor for operators, nor for nobody', async (permission) => {
+  it.each(permissions)('%s: denies non-members, operators and anonymous callers', async (permission) => {
     expect(await ask(user('stranger'), permission)).toBe('forbidden')
     expect(await ask(user('operator'), permission)).toBe('forbidden')
     expect(await ask(null, permission)).toBe('unauthenticated')
@@ -91,7 +91,7 @@ describeOnEngines('authorize on $kind', ({ open }) => {
     expect(await ask(user('viewer'), 'publish', { hidden })).toBe('forbidden')
   })
 
-  it('notices a membership that was removed in the meantime', async () => {
+  it('notices a membership removed in the meantime', async () => {
     const { id } = await database.transaction((query) => insertAccount(query, { kind: 'user', username: 'leaver' }))
     const leaver = actor(id, 'leaver')
     await putMember(database.query, organizationId, id, 'admin')
@@ -100,7 +100,7 @@ describeOnEngines('authorize on $kind', ({ open }) => {
     expect(await ask(leaver, 'manage')).toBe('forbidden')
   })
 
-  it('holds the membership until the write that it permits is done', async () => {
+  it('locks the membership until the permitted write is done', async () => {
     const { id } = await database.transaction((query) => insertAccount(query, { kind: 'user', username: 'writer' }))
     await putMember(database.query, organizationId, id, 'member')
     const order: string[] = []

@@ -23,7 +23,7 @@ describeOnEngines('limitRate on $kind', ({ open }) => {
     return outcomes.filter((outcome) => outcome.status === 'fulfilled').length
   }
 
-  it('lets exactly as many through, however many come at once', async () => {
+  it('admits exactly the limit of concurrent requests', async () => {
     expect(await tryOften('a', 30, 7)).toBe(7)
     expect(await tryOften('a', 5, 7)).toBe(0)
     expect(await tryOften('b', 5, 7)).toBe(5)
@@ -39,7 +39,7 @@ describeOnEngines('limitRate on $kind', ({ open }) => {
     expect(data.retry_after_seconds).toBeLessThanOrEqual(windowSeconds)
   })
 
-  it('starts anew with the next window', async () => {
+  it('resets in the next window', async () => {
     await limitRate(database, 'd', { limit: 1, windowSeconds })
     await database.query
       .updateTable('rate_limits')
@@ -49,7 +49,7 @@ describeOnEngines('limitRate on $kind', ({ open }) => {
     await limitRate(database, 'd', { limit: 1, windowSeconds })
   })
 
-  it('takes counts back, never below nothing', async () => {
+  it('refunds counts, never below zero', async () => {
     const limit = { limit: 1, windowSeconds }
     await limitRate(database, 'e', limit)
     await refundRate(database, 'e', limit)
@@ -60,7 +60,7 @@ describeOnEngines('limitRate on $kind', ({ open }) => {
   })
 })
 
-it('counts for all replicas on one PostgreSQL together', async () => {
+it('counts across all replicas on one PostgreSQL', async () => {
   const address = await createPostgresqlDatabase()
   const replicas = await Promise.all([openDatabase({ url: address }), openDatabase({ url: address })])
   const outcomes = await Promise.allSettled(

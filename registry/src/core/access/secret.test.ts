@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { hashSecret, isSecret, makeSecret } from './secret.ts'
 
-it('makes secrets of one form that never repeat', () => {
+it('creates unique secrets of one form', () => {
   const made = Array.from({ length: 1_000 }, () => makeSecret('agt_'))
   expect(new Set(made).size).toBe(1_000)
   for (const secret of made) {
@@ -12,7 +12,7 @@ it('makes secrets of one form that never repeat', () => {
   }
 })
 
-it('knows a mistyped secret by its checksum', () => {
+it('detects a mistyped secret by its checksum', () => {
   fc.assert(
     fc.property(fc.nat(36), fc.constantFrom(...'0aZ'), (at, letter) => {
       const secret = makeSecret('agt_')
@@ -22,7 +22,7 @@ it('knows a mistyped secret by its checksum', () => {
   )
 })
 
-it('takes any text for what it is', () => {
+it('classifies any text correctly', () => {
   fc.assert(fc.property(fc.string(), (text) => !isSecret('agt_', text)))
   expect(hashSecret('abc')).toBe('ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad')
 })

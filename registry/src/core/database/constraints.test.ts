@@ -79,7 +79,7 @@ describeOnBothEngines('constraints on $kind', ({ open }) => {
     expect(await refusal(insert('accounts', row))).toBe(constraint)
   })
 
-  it('refuses members that are organisations, organisations that are users, and roles that there are not', async () => {
+  it('refuses organizations as members, users as organizations, and unknown roles', async () => {
     const membership = (organisation_id: string, user_id: string, role = 'member') =>
       refusal(insert('memberships', { organisation_id, user_id, role }))
     expect(await membership(organisation, organisation)).toBe('memberships_kinds')
@@ -90,7 +90,7 @@ describeOnBothEngines('constraints on $kind', ({ open }) => {
     expect(await membership(organisation, user, 'owner')).toBe('memberships_pkey')
   })
 
-  it('holds session ids and tokens to be hashes', async () => {
+  it('requires session IDs and tokens to be hashes', async () => {
     const session = { id: 'raw', user_id: user, expires_at: new Date() }
     expect(await refusal(insert('sessions', session))).toBe('sessions_id_check')
     const token = { account_id: user, name: 'ci', hash: hash('a'), prefix: 'agt_abc', scopes: '[]' }
@@ -100,7 +100,7 @@ describeOnBothEngines('constraints on $kind', ({ open }) => {
     expect(await refusal(insert('tokens', token))).toBe('tokens_hash_key')
   })
 
-  it('has one pending log-in a user code, and approves none without an account', async () => {
+  it('has one pending login per user code, and approves none without an account', async () => {
     const code = (fields: Record<string, unknown>) =>
       refusal(
         insert('device_codes', { user_code: 'ABCD', name: 'laptop', scopes: '[]', expires_at: new Date(), ...fields }),
@@ -146,21 +146,21 @@ describeOnBothEngines('constraints on $kind', ({ open }) => {
     expect(await refusal(insert('versions', { ...versionRow('2.0.0'), ...fields }))).toBe(constraint)
   })
 
-  it('points tags at versions that are there', async () => {
+  it('points tags only at existing versions', async () => {
     const tag = { package_id: packageId, tag: 'latest', version: '1.0.0' }
     expect(await refusal(insert('tags', { ...tag, version: '3.0.0' }))).toBe('tags_version_fkey')
     await insert('tags', tag)
     expect(await refusal(insert('tags', tag))).toBe('tags_pkey')
   })
 
-  it('counts a client once a version and day', async () => {
+  it('counts a client once per version and day', async () => {
     const download = { version_id: versionId, day: '2026-11-28', client: 'a' }
     await insert('downloads', download)
     expect(await refusal(insert('downloads', download))).toBe('downloads_pkey')
     await insert('downloads', { ...download, day: '2026-11-29' })
   })
 
-  it('only ever adds to the audit log', async () => {
+  it('only appends to the audit log', async () => {
     await insert('audit', { actor_id: user, action: 'package.publish', subject: '@acme/maze@1.0.0' })
     expect(await set('audit', `action = 'nothing'`)).toBe('audit_append_only')
     expect(await refusal(database.execute('delete from audit'))).toBe('audit_append_only')
@@ -172,11 +172,11 @@ describeOnBothEngines('constraints on $kind', ({ open }) => {
     `username = 'eve', username_canonical = 'eve'`,
     `kind = 'organisation', email = null`,
     `created_at = now() + interval '1 day'`,
-  ])('refuses to change who an account is: %s', async (assignment) => {
+  ])('refuses to change the identity of an account: %s', async (assignment) => {
     expect(await set('accounts', `${assignment} where username = 'jane'`)).toBe('accounts_fixed')
   })
 
-  it('keeps what a package is', async () => {
+  it('never changes the identity of a package', async () => {
     expect(await set('packages', `name = '@acme/other'`)).toBe('packages_fixed')
     expect(await set('packages', `owner_id = '${user}'`)).toBe('packages_fixed')
     expect(await refusal(database.execute('delete from packages'))).toBe('packages_kept')

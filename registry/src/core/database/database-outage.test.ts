@@ -37,7 +37,7 @@ describe('isDatabaseOutage', () => {
     'timeout expired',
     'Client has encountered a connection error and is not queryable',
     'Client was closed and is not queryable',
-  ])('what node-postgres says without a code: %s', (message) => {
+  ])('messages of node-postgres without a code: %s', (message) => {
     expect(isDatabaseOutage(new Error(message))).toBe(true)
   })
 

@@ -12,7 +12,7 @@ afterEach(() => rmSync(folder, { recursive: true }))
 
 // That the lock holds between processes and ends with a killed one: registry/test/database/folder-processes.test.ts.
 describe('lockFolder', () => {
-  it('makes the folder, and gives it back', async () => {
+  it('creates the folder, and releases it', async () => {
     const path = join(folder, 'a', 'b')
     const unlock = await lockFolder(path)
     await unlock()
@@ -20,7 +20,7 @@ describe('lockFolder', () => {
     await (await lockFolder(path))()
   })
 
-  it('refuses the same process a second time, and says who holds it', async () => {
+  it('refuses the same process a second time, and names the holder', async () => {
     const unlock = await lockFolder(folder)
     await expect(lockFolder(folder)).rejects.toMatchObject({
       code: 'database_in_use',
@@ -30,14 +30,14 @@ describe('lockFolder', () => {
   })
 
   it.each(['', 'nonsense', '{"pid": 1, "started": "2020-01-01T00:00:00.000Z"}', JSON.stringify({ pid: process.pid })])(
-    'does not believe a note that nobody holds to: %j',
+    'ignores a stale holder file: %j',
     async (note) => {
       writeFileSync(join(folder, 'holder.json'), note)
       await (await lockFolder(folder))()
     },
   )
 
-  it('lets exactly one in of those who come at once', async () => {
+  it('admits exactly one of several concurrent callers', async () => {
     const tries = await Promise.allSettled(Array.from({ length: 8 }, () => lockFolder(folder)))
     expect(tries.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
     for (const attempt of tries) if (attempt.status === 'fulfilled') await attempt.value()

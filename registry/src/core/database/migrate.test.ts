@@ -16,19 +16,19 @@ describeOnBothEngines('migrate on $kind', ({ open }) => {
   const tables = async () =>
     (await database.execute(`select relname from pg_class where relname like 'later%'`)).rows.length
 
-  it('has applied every migration, and applies none twice', async () => {
+  it('applies every migration once', async () => {
     await migrate(database)
     expect(await applied()).toEqual(migrations.map(({ name }) => ({ name })))
   })
 
-  it('leaves nothing of a migration that fails', async () => {
+  it('rolls back a failed migration', async () => {
     const failing = { name: 'failing', statements: ['create table later (id integer)', 'select nonsense'] }
     await expect(migrate(database, [...migrations, failing])).rejects.toThrow('nonsense')
     expect(await tables()).toBe(0)
     expect(await applied()).toHaveLength(migrations.length)
   })
 
-  it('refuses a database whose migrations were others', async () => {
+  it('refuses a database with different migrations', async () => {
     const [first, ...rest] = migrations
     const edited = [{ ...first, statements: [...first.statements, 'select 1'] }, ...rest]
     await expect(migrate(database, edited)).rejects.toMatchObject({
@@ -37,7 +37,7 @@ describeOnBothEngines('migrate on $kind', ({ open }) => {
     })
   })
 
-  it('goes forward, and refuses a database that is newer than the program', async () => {
+  it('upgrades, and refuses a database newer than the program', async () => {
     const next = { name: 'next', statements: ['create table later (id integer)'] }
     await migrate(database, [...migrations, next])
     expect(await tables()).toBe(1)
@@ -48,7 +48,7 @@ describeOnBothEngines('migrate on $kind', ({ open }) => {
   })
 })
 
-it('replicas that start together on an empty database migrate it once', async () => {
+it('replicas that start together migrate an empty database once', async () => {
   const url = await createEmptyPostgresqlDatabase()
   const replicas = await Promise.all(Array.from({ length: 5 }, () => openDatabase({ url })))
   const { rows } = await replicas[0].execute('select number, name from migrations order by number')
@@ -56,7 +56,7 @@ it('replicas that start together on an empty database migrate it once', async ()
   await Promise.all(replicas.map((replica) => replica.close()))
 })
 
-it('has its migrations numbered in order', () => {
+it('numbers its migrations in order', () => {
   for (const [index, { name }] of migrations.entries())
     expect(name).toMatch(new RegExp(`^${String(index + 1).padStart(4, '0')}-[a-z-]+$`))
 })

@@ -15,7 +15,7 @@ describeOnBothEngines('Database on $kind', ({ kind, open }) => {
   const notes = async () =>
     (await database.execute('select id, text from notes order by id')).rows.map(({ id, text }) => `${id} ${text}`)
 
-  it('gives every type as the same JavaScript value', async () => {
+  it('returns every type as the same JavaScript value', async () => {
     expect(database.kind).toBe(kind)
     const { rows } = await sql`select
       9007199254740991::int8 as counter, '{1,2,null}'::int8[] as counters, 7::int4 as small, 0.5::float8 as real,
@@ -45,7 +45,7 @@ describeOnBothEngines('Database on $kind', ({ kind, open }) => {
     ])
   })
 
-  it('tells how many connections are in use', async () => {
+  it('reports the number of connections in use', async () => {
     expect(database.connections()).toMatchObject({ active: 0, waiting: 0 })
     await database.transaction(async (query) => {
       await sql`select 1`.execute(query)
@@ -68,7 +68,7 @@ describeOnBothEngines('Database on $kind', ({ kind, open }) => {
     await expect(sql`select 9007199254740993::int8`.execute(database.query)).rejects.toThrow('9007199254740993')
   })
 
-  it('takes what it gives', async () => {
+  it('accepts the values that it returns', async () => {
     const at = new Date('2026-11-28T10:00:00.123Z')
     const { rows } = await sql<{ at: Date; json: unknown; counter: number }>`select
       ${at}::timestamptz as at, ${JSON.stringify(['a'])}::jsonb as json, ${2 ** 53 - 1}::int8 as counter`.execute(
@@ -77,7 +77,7 @@ describeOnBothEngines('Database on $kind', ({ kind, open }) => {
     expect(rows).toEqual([{ at, json: ['a'], counter: 2 ** 53 - 1 }])
   })
 
-  it('tells how many rows were changed, with and without what they became', async () => {
+  it('reports the number of changed rows, with and without RETURNING', async () => {
     const limit = { key: 'a', window_start: new Date(0), count: 1 }
     await database.query
       .insertInto('rate_limits')
@@ -89,7 +89,7 @@ describeOnBothEngines('Database on $kind', ({ kind, open }) => {
     expect(removed.map(({ key }) => key).sort()).toEqual(['a', 'b'])
   })
 
-  it('keeps a transaction whole, and undoes one that throws', async () => {
+  it('keeps transactions atomic, and rolls back one that throws', async () => {
     await database.transaction(async (query) => {
       await sql`insert into notes values (1, 'kept'), (2, 'kept')`.execute(query)
     })
@@ -103,7 +103,7 @@ describeOnBothEngines('Database on $kind', ({ kind, open }) => {
     expect(await notes()).toEqual(['1 kept', '2 kept'])
   })
 
-  it('does not claim to have committed what a swallowed error undid', async () => {
+  it('does not report a commit after a swallowed error', async () => {
     const swallowing = database.transaction(async (query) => {
       await sql`insert into notes values (4, 'undone')`.execute(query)
       await sql`insert into notes values (1, 'taken')`.execute(query).catch(() => {})
@@ -112,7 +112,7 @@ describeOnBothEngines('Database on $kind', ({ kind, open }) => {
     expect(await notes()).toEqual(['1 kept', '2 kept'])
   })
 
-  it('lets no statement slip into another one’s transaction', async () => {
+  it('keeps statements out of other callers’ transactions', async () => {
     const started = Promise.withResolvers<void>()
     const undone = database.transaction(async (query) => {
       await sql`insert into notes values (5, 'undone')`.execute(query)
@@ -127,7 +127,7 @@ describeOnBothEngines('Database on $kind', ({ kind, open }) => {
     expect(await notes()).toEqual(['1 kept', '2 kept', '6 kept'])
   })
 
-  it('refuses a query that goes past the transaction it was called in, instead of waiting for ever', async () => {
+  it('refuses a query that bypasses its own transaction, instead of hanging', async () => {
     const message = 'must use the transaction it was given'
     const inside = (work: () => Promise<unknown>) => database.transaction(() => work())
     await expect(inside(() => database.query.selectFrom('accounts').selectAll().execute())).rejects.toThrow(message)
@@ -141,7 +141,7 @@ describeOnBothEngines('Database on $kind', ({ kind, open }) => {
     await later
   })
 
-  it('takes no query for a transaction that is over', async () => {
+  it('refuses queries in a finished transaction', async () => {
     let over: Queries = database.query
     await database.transaction(async (query) => {
       over = query
@@ -157,7 +157,7 @@ describeOnBothEngines('Database on $kind', ({ kind, open }) => {
     expect(await notes()).not.toContain('8 late')
   })
 
-  it('counts right when many add at once', async () => {
+  it('counts concurrent updates correctly', async () => {
     await sql`insert into notes values (100, '0')`.execute(database.query)
     const add = () =>
       database.transaction(async (query) => {
@@ -169,13 +169,13 @@ describeOnBothEngines('Database on $kind', ({ kind, open }) => {
     expect(await notes()).toContain('100 40')
   })
 
-  it('runs several raw statements and gives the rows of all', async () => {
+  it('runs several raw statements and returns the rows of all', async () => {
     const { rows } = await database.execute(`begin; select 1 as a; select 2 as a union select 3 order by a; commit`)
     expect(rows).toEqual([{ a: 1 }, { a: 2 }, { a: 3 }])
     expect((await database.execute('select $1::int8 as b', [4])).rows).toEqual([{ b: 4 }])
   })
 
-  it('leaves no open transaction behind raw statements that failed', async () => {
+  it('leaves no open transaction after failed raw statements', async () => {
     await expect(database.execute(`begin; insert into notes values (7, 'undone'); select nonsense`)).rejects.toThrow()
     await Promise.all(Array.from({ length: 12 }, () => database.execute('select 1')))
     expect(await notes()).not.toContain('7 undone')

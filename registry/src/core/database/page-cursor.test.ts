@@ -8,7 +8,7 @@ describe('a cursor', () => {
   const end = { key: 1_790_000_000_123, id: randomUUID() }
   const cursor = encodeCursor(secret, 'query', end)
 
-  it('gives back where the page ended', () => {
+  it('encodes the end of the page', () => {
     fc.assert(
       fc.property(fc.maxSafeInteger(), fc.uuid(), fc.string(), (key, id, query) => {
         expect(decodeCursor(secret, query, encodeCursor(secret, query, { key, id }))).toEqual({ key, id })
@@ -16,7 +16,7 @@ describe('a cursor', () => {
     )
   })
 
-  it('means nothing in another query, of another server, or changed', () => {
+  it('is invalid for another query or server, or if altered', () => {
     const refused = expect.objectContaining({ code: 'request_invalid', data: { field: 'cursor', in: 'query' } })
     const attempt = (read: () => unknown) => {
       try {
@@ -35,7 +35,7 @@ describe('a cursor', () => {
     }
   })
 
-  it('is refused, whatever it is made of', () => {
+  it('is refused for any forged input', () => {
     fc.assert(
       fc.property(
         fc.oneof(

@@ -26,7 +26,7 @@ describe('PostgreSQL, two replicas', () => {
     (await one.execute(`select count(*) as waiting from pg_locks where locktype = 'advisory' and not granted`)).rows[0]
       .waiting
 
-  it('a lock keeps the other replica out until the transaction ends, and only from that name', async () => {
+  it('a lock blocks the other replica until the transaction ends, for that name only', async () => {
     const events: string[] = []
     const mayEnd = Promise.withResolvers<void>()
     const locked = Promise.withResolvers<void>()
@@ -49,7 +49,7 @@ describe('PostgreSQL, two replicas', () => {
     expect(events).toEqual(['first ends', 'second has it'])
   })
 
-  it('a lock is given back when its transaction fails', async () => {
+  it('a lock is released when its transaction fails', async () => {
     await expect(
       one.transaction(async (query) => {
         await one.lock(query, '@acme/maze')
@@ -59,7 +59,7 @@ describe('PostgreSQL, two replicas', () => {
     await other.transaction((query) => other.lock(query, '@acme/maze'))
   })
 
-  it('tries again what a deadlock undid', async () => {
+  it('retries after a deadlock', async () => {
     let runs = 0
     let holding = 0
     const bothHoldOne = Promise.withResolvers<void>()
@@ -79,7 +79,7 @@ describe('PostgreSQL, two replicas', () => {
     expect([await value('a'), await value('b')]).toEqual([2, 2])
   })
 
-  it('tries again what could not be serialised, until nothing is lost', async () => {
+  it('retries serialization failures until nothing is lost', async () => {
     let runs = 0
     const increment = (database: Database) =>
       database.transaction(async (query) => {
@@ -93,7 +93,7 @@ describe('PostgreSQL, two replicas', () => {
     expect(runs).toBeGreaterThan(12)
   })
 
-  it('does not try again what failed for another reason', async () => {
+  it('does not retry other failures', async () => {
     let runs = 0
     await expect(
       one.transaction(async (query) => {
@@ -104,7 +104,7 @@ describe('PostgreSQL, two replicas', () => {
     expect(runs).toBe(1)
   })
 
-  it('goes on after the server has cut every connection', async () => {
+  it('recovers after the server has cut every connection', async () => {
     await Promise.all(Array.from({ length: 5 }, () => one.execute('select 1')))
     await other.execute(`select pg_terminate_backend(pid) from pg_stat_activity
       where datname = current_database() and pid <> pg_backend_pid()`)
@@ -113,14 +113,14 @@ describe('PostgreSQL, two replicas', () => {
     expect(await value('a')).toBe(2)
   })
 
-  it('ends what runs too long or waits with a transaction open', async () => {
+  it('ends statements that run too long and idle transactions', async () => {
     const setting = async (name: string) => (await one.execute(`show ${name}`)).rows[0][name]
     expect(await setting('statement_timeout')).toBe('30s')
     expect(await setting('idle_in_transaction_session_timeout')).toBe('30s')
   })
 })
 
-describe('openDatabase with an address that cannot be used', () => {
+describe('openDatabase with an unusable URL', () => {
   it('includes the error from PostgreSQL', async () => {
     const url = (await createPostgresqlDatabase()).replace(/\/[^/?]+\?/, '/nowhere?')
     await expect(openDatabase({ url })).rejects.toMatchObject({
@@ -136,7 +136,7 @@ describe('openDatabase with an address that cannot be used', () => {
     })
   })
 
-  it('never repeats the password', async () => {
+  it('never shows the password', async () => {
     const refused = await openDatabase({ url: 'postgresql://jane:hunter2@127.0.0.1:1/agentgym' }).catch(
       (error) => error,
     )

@@ -32,7 +32,7 @@ describe('signals between processes', () => {
     }
   }
 
-  it('reach all of them, in order, however many there are at once', async () => {
+  it('reach all of them in order, even in bursts', async () => {
     await reach(0, 1, 'first')
     await reach(1, 0, 'second')
     const messages = Array.from({ length: 3_000 }, (_, index) => `many:${index}`)
@@ -42,7 +42,7 @@ describe('signals between processes', () => {
     expect(many(1)).toEqual(messages)
   })
 
-  it('come again after the connection was lost', async () => {
+  it('resume after a lost connection', async () => {
     await reach(0, 1, 'before')
     await databases[0].execute(
       `select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'agentgym signals'
@@ -51,7 +51,7 @@ describe('signals between processes', () => {
     await reach(0, 1, 'after')
   }, 90_000)
 
-  it('end with a warning where a pooler takes LISTEN and passes nothing on', async () => {
+  it('end with a warning if a pooler accepts LISTEN but forwards nothing', async () => {
     const pooler = await startDeafPooler(url)
     const signals = new PostgresqlSignals({ connectionString: pooler.url }, { probeMs: 200 })
     const problem = await new Promise<string>((resolve) => signals.listen(expect.unreachable, resolve))
@@ -61,7 +61,7 @@ describe('signals between processes', () => {
     await pooler.close()
   })
 
-  it('are closed while the database cannot be reached', async () => {
+  it('can be closed while the database is unreachable', async () => {
     const signals = new PostgresqlSignals({ connectionString: 'postgresql://localhost:1/nothing' })
     signals.listen(expect.unreachable, expect.unreachable)
     await delay(50)

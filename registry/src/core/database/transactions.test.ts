@@ -29,7 +29,7 @@ describeOnBothEngines('transactions on $kind', ({ open }) => {
       await sql`update purses set amount = amount + ${amount} where id = ${to}`.execute(query)
     })
 
-  it('whatever runs at once, each is done wholly or not at all', async () => {
+  it('any concurrent transactions are atomic', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(transfer, { minLength: 1, maxLength: 25 }), async (transfers) => {
         await database.execute('delete from purses')

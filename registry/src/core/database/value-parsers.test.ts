@@ -30,7 +30,7 @@ describeOnBothEngines('values on $kind', ({ open }) => {
   })
   afterAll(() => database.close())
 
-  it.each(cases)('%s comes out as it went in', async (type, values) => {
+  it.each(cases)('%s round-trips', async (type, values) => {
     const expected = (value: unknown) => (type === 'jsonb' ? JSON.parse(String(value)) : value)
     await fc.assert(
       fc.asyncProperty(values, async (value) => {

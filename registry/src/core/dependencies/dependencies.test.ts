@@ -13,7 +13,7 @@ function watched() {
   return { broken, logged, dependencies: new Dependencies(probes, { warn: log, error: log }) }
 }
 
-it('names those that are down, and logs each change once', async () => {
+it('names dependencies that are down, and logs each change once', async () => {
   const { broken, logged, dependencies } = watched()
   expect(await dependencies.check()).toEqual([])
   broken.add('storage')
@@ -44,7 +44,7 @@ it('shares one probe among concurrent callers', async () => {
   expect(probes).toBe(2)
 })
 
-it('an outage names its dependency to clients, and says why only to the log', () => {
+it('an outage names its dependency to clients, and its cause only in the log', () => {
   const outage = new Outage('database', new Error('connect ECONNREFUSED 10.0.0.7:5432'))
   expect(outage.message).toContain('10.0.0.7')
   expect(outage.toReport()).toMatchObject({

@@ -52,7 +52,7 @@ describe('csvLine', () => {
     }
   })
 
-  it('is read as it was written, without formulas, whatever the cells hold', () => {
+  it('round-trips any cells without formulas', () => {
     fc.assert(
       fc.property(fc.array(fc.array(cell, { minLength: 2, maxLength: 5 }), { maxLength: 5 }), (rows) => {
         const file = rows.map(csvLine).join('')
@@ -73,7 +73,7 @@ describe('csvLine', () => {
     )
   })
 
-  it('leaves numbers and plain words as they are', () => {
+  it('keeps numbers and plain words unchanged', () => {
     expect(csvLine([1, -2.5, { decimal: '-0.05' }, 1e-7, null, 'sale', 'a b', "it's", '@acme/maze'])).toBe(
       `1,-2.5,-0.05,1e-7,,sale,"a b","it's","'@acme/maze"\r\n`,
     )

@@ -9,7 +9,7 @@ async function* pieces(count: number, log: string[] = []): AsyncGenerator<string
   }
 }
 
-it('gives every byte once, in pieces that are worth a write', async () => {
+it('sends every byte once, in reasonably large chunks', async () => {
   const expected: Buffer[] = []
   for await (const piece of pieces(1001)) expected.push(Buffer.from(piece as string))
   const chunks: Uint8Array[] = []
@@ -18,11 +18,11 @@ it('gives every byte once, in pieces that are worth a write', async () => {
   expect(chunks).toHaveLength(Math.ceil(Buffer.concat(expected).length / 65_536))
 })
 
-it('of nothing is empty', async () => {
+it('is empty for no data', async () => {
   expect(await new Response(exportStream(pieces(0))).text()).toBe('')
 })
 
-it('reads on only when it is read, and ends what makes it when the reader goes', async () => {
+it('produces on demand, and stops the producer when the reader leaves', async () => {
   const log: string[] = []
   const reader = exportStream(pieces(Number.POSITIVE_INFINITY, log)).getReader()
   await reader.read()
@@ -30,7 +30,7 @@ it('reads on only when it is read, and ends what makes it when the reader goes',
   expect(log).toEqual(['ended'])
 })
 
-it('breaks off where what makes it fails', async () => {
+it('aborts if the producer fails', async () => {
   const failing = (async function* () {
     yield 'a'
     throw new Error('the database has gone')

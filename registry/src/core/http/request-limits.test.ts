@@ -29,7 +29,7 @@ function app(timeoutMs: number): { fetch(path: string): Promise<Response>; logge
   return { fetch: async (path) => routes.request(path), logged }
 }
 
-it.each(['/never', '/late-failure'])('gives up on %s, and says so', async (path) => {
+it.each(['/never', '/late-failure'])('times out on %s with an error', async (path) => {
   const response = await app(30).fetch(path)
   expect(response.status).toBe(503)
   expect(await response.json()).toMatchObject({
@@ -39,7 +39,7 @@ it.each(['/never', '/late-failure'])('gives up on %s, and says so', async (path)
   await new Promise((resolve) => setTimeout(resolve, 60))
 })
 
-it('leaves alone what ends in time, well or not', async () => {
+it('does not affect requests that end in time', async () => {
   const { fetch, logged } = app(10_000)
   expect(await (await fetch('/quick')).text()).toBe('done')
   expect((await fetch('/failing')).status).toBe(403)

@@ -4,7 +4,7 @@ import { createRoutes, defineRoute } from './route.ts'
 
 const described = { method: 'get', path: '/v1/caller', responses: { 204: { description: 'Known.' } } } as const
 
-it('a handler’s caller is null only where anyone may call', () => {
+it('a handler’s caller is null only with access `anyone`', () => {
   const routes = createRoutes()
   routes.openapi(defineRoute({ ...described, access: 'anyone' }), (c) => {
     expectTypeOf(c.get('actor')).toEqualTypeOf<Actor | null>()

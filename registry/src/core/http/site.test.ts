@@ -90,7 +90,7 @@ describe('paths', () => {
     '//v1/packages',
   ])('%s is the site’s', (path) => expect(isSitePath(path)).toBe(true))
 
-  it('that routes yield are the site’s, unless another route has the same first segment', () => {
+  it('yielded by routes are the site’s, unless another route has the same first segment', () => {
     const page = declare({ access: 'anyone', yieldsToSite: true })
     const routes = createRoutes()
     for (const path of ['/shelf/:book', '/v1/page', '/mixed/page']) routes.get(path, page, (c) => c.text('a page'))
@@ -100,7 +100,7 @@ describe('paths', () => {
     expect(paths.filter(isSite)).toEqual(['/shelf', '/shelf/1'])
   })
 
-  it('of the server answer as they did, and the site is not asked', async () => {
+  it('of the server are not passed to the site', async () => {
     answer = () => new Response('the site', { headers: { 'content-type': 'text/plain' } })
     expect(await (await fetch(`${app.url}/anything`)).text()).toBe('the site')
     for (const path of ['/healthz', '/docs', '/v1/mirror', '/v1/nothing', '/device'])
@@ -108,8 +108,8 @@ describe('paths', () => {
   })
 })
 
-describe('the API, as the site calls it', () => {
-  it('knows the visitor’s address and request, and of their headers only what the site hands on', async () => {
+describe('the API as called by the site', () => {
+  it('sees the visitor’s address and request, and only the headers that the site forwards', async () => {
     answer = async (_, visitor) => Response.json({ ...(await mirrored(visitor)), visitor: visitor.requestId })
     const response = await fetch(`${app.url}/`, { headers: { 'x-forwarded-for': '203.0.113.9', 'x-secret': 'mine' } })
     const reported = (await response.json()) as Record<string, string>
@@ -118,14 +118,14 @@ describe('the API, as the site calls it', () => {
     expect(response.headers.get('x-request-id')).toBe(reported.id)
   })
 
-  it('an address that the site’s request claims is not believed', async () => {
+  it('does not trust an address in the site’s request', async () => {
     answer = async (_, visitor) =>
       Response.json(await mirrored(visitor, { 'x-forwarded-for': '198.51.100.1', 'x-request-id': 'forged-by-me' }))
     const response = await fetch(`${app.url}/`, { headers: { 'x-forwarded-for': '203.0.113.9' } })
     expect(await response.json()).toMatchObject({ ip: '203.0.113.9', id: response.headers.get('x-request-id') })
   })
 
-  it('knows a session by its cookie, and takes writes as JSON', async () => {
+  it('identifies a session by its cookie, and accepts writes as JSON', async () => {
     const post = (path: string, body: unknown) =>
       new Request(app.url + path, {
         method: 'POST',
@@ -144,7 +144,7 @@ describe('the API, as the site calls it', () => {
     expect(await response.json()).toMatchObject({ actor: 'ada' })
   })
 
-  it('gets what the API would have sent as JSON, without a body, and may read it again', async () => {
+  it('returns JSON without a body, readable more than once', async () => {
     const path = `${app.url}/v1/odd`
     answer = async (_, visitor) => {
       const handed = await visitor.callApi(new Request(path))
@@ -165,7 +165,7 @@ describe('the API, as the site calls it', () => {
     })
   })
 
-  it('gets what is no JSON as it is, and a failure as the API tells it', async () => {
+  it('returns other content and failures unchanged', async () => {
     answer = async (_, visitor) => {
       const page = await visitor.callApi(new Request(`${app.url}/v1/odd/page`))
       const failure = await visitor.callApi(new Request(`${app.url}/v1/nowhere`))
@@ -176,7 +176,7 @@ describe('the API, as the site calls it', () => {
     expect(failure).toMatchObject({ error: { code: 'endpoint_not_found' } })
   })
 
-  it('a bug of the API is an answer to the site, in the log under the one request', async () => {
+  it('returns API bugs to the site, logged with the same request', async () => {
     answer = async (_, visitor) => {
       const { status } = await visitor.callApi(new Request(`${app.url}/v1/bug`))
       return new Response(String(status))
@@ -190,7 +190,7 @@ describe('the API, as the site calls it', () => {
 })
 
 describe('a request to the site', () => {
-  it('is one line of the log, whatever it asked on the way, and is counted by the pattern that the site names', async () => {
+  it('is one log line with its API calls, counted by the site’s pattern', async () => {
     answer = async (_, visitor) => {
       visitor.routed('/packages/:scope/:name')
       await mirrored(visitor)
@@ -205,7 +205,7 @@ describe('a request to the site', () => {
     expect(metrics).toContain('route="/packages/:scope/:name"')
   })
 
-  it('keeps its own policy, and gets every other header', async () => {
+  it('keeps the site’s own policy, and gets all other headers', async () => {
     const policy = "default-src 'none'; script-src 'self'"
     answer = () => new Response('page', { headers: { 'content-type': 'text/html', 'content-security-policy': policy } })
     const { headers } = await fetch(`${app.url}/`)
@@ -214,7 +214,7 @@ describe('a request to the site', () => {
     expect(headers.get('x-content-type-options')).toBe('nosniff')
   })
 
-  it('a site that throws is a bug with an id, and no stack', async () => {
+  it('reports a site that throws as a bug with an ID and no stack', async () => {
     answer = () => {
       throw new Error('secret detail')
     }
@@ -225,7 +225,7 @@ describe('a request to the site', () => {
     expect(text).not.toContain('secret detail')
   })
 
-  it('a body larger than any form is refused before the site sees it', async () => {
+  it('refuses an oversized body before the site sees it', async () => {
     let requested = false
     answer = () => {
       requested = true
@@ -236,8 +236,8 @@ describe('a request to the site', () => {
   })
 })
 
-describe('what the site is lent', () => {
-  it('a key of its own, and nothing that it could act by', () => {
+describe('the site’s host', () => {
+  it('has a separate key, and no credentials', () => {
     const services: Services = app.services
     const host = siteHost(services)
     expect(Object.keys(host).sort()).toEqual([

@@ -25,7 +25,7 @@ describeOnEngines('idempotency keys on $kind', ({ open }) => {
     )
   }
 
-  it('runs the work once and repeats its answer exactly', async () => {
+  it('runs the work once and repeats its response exactly', async () => {
     const key = randomUUID()
     const before = done
     const first = await take({ key })
@@ -41,7 +41,7 @@ describeOnEngines('idempotency keys on $kind', ({ open }) => {
     expect((await take({ key: named, request: ordered })).repeated).toBe(true)
   })
 
-  it('refuses another request or action with the same key; each actor has keys of their own', async () => {
+  it('refuses a different request or action with the same key, per actor', async () => {
     const key = randomUUID()
     await take({ key })
     expect(await codeOf(take({ key, request: { amount: 2 } }))).toBe('idempotency_key_reused')
@@ -49,7 +49,7 @@ describeOnEngines('idempotency keys on $kind', ({ open }) => {
     expect((await take({ key, actorId: other })).repeated).toBe(false)
   })
 
-  it('stores nothing for a failure, which may be tried again', async () => {
+  it('stores nothing for a failure, which may be retried', async () => {
     const key = randomUUID()
     await expect(take({ key }, () => Promise.reject(new Error('no')))).rejects.toThrow('no')
     expect((await take({ key })).repeated).toBe(false)

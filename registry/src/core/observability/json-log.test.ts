@@ -15,14 +15,14 @@ const entry = (data: Record<string, unknown>, message = 'hello') => {
 }
 
 describe('a line', () => {
-  it('has time, level and message first, then what it is about', () => {
+  it('has time, level and message first, then the data', () => {
     const [line] = logged((log) => log.warn('lease lost', { run_id: 'r', attempt: 2, nothing: undefined }))
     expect(line).toMatch(
       /^\{"at":"\d{4}-\d\d-\d\dT[\d:.]+Z","level":"warn","message":"lease lost","run_id":"r","attempt":2\}\n$/,
     )
   })
 
-  it('is written from its level on', () => {
+  it('is written at or above the configured level', () => {
     const all = (log: ReturnType<typeof jsonLog>) => {
       log.info('a')
       log.warn('b')
@@ -33,7 +33,7 @@ describe('a line', () => {
     expect(logged(all, 'error').map((line) => JSON.parse(line).message)).toEqual(['c'])
   })
 
-  it('cannot be forged by what is in it', () => {
+  it('cannot be forged by its content', () => {
     const forged = 'x\n{"at":"2026","level":"error","message":"the database is gone"}\r\n'
     const lines = logged((log) => log.info(forged, { [forged]: forged, level: 'error', at: 'never', message: forged }))
     expect(lines).toHaveLength(1)
@@ -42,7 +42,7 @@ describe('a line', () => {
     expect(JSON.parse(lines[0]).at).not.toBe('never')
   })
 
-  it('keeps every text, and no character that a terminal acts on', () => {
+  it('keeps every text, and escapes terminal control characters', () => {
     const hostile = '\u001b[2J \u009b31m \u202egnp.exe\u202c \u2028 \u200b \ufeff \ud800 é 成功'
     const [line] = logged((log) => log.info('hello', { hostile }))
     expect(line.slice(0, -1)).not.toMatch(/\p{Cc}|[\u200b-\u200f\u2028-\u202e\ufeff]/u)
@@ -50,7 +50,7 @@ describe('a line', () => {
     expect(line).toContain('é 成功')
   })
 
-  it('is one line of JSON that says the same, whatever is in it', () => {
+  it('is one line of JSON for any content', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.jsonValue(), (message, value) => {
         const read = entry({ value }, message)
@@ -60,7 +60,7 @@ describe('a line', () => {
     )
   })
 
-  it('is no longer than it may be: texts are cut, and so is a line of many', () => {
+  it('has a limited length: long texts and lines are truncated', () => {
     const long = 'a'.repeat(1_000_000)
     expect(entry({ long }).long).toBe(`${'a'.repeat(8_000)}… (992000 more)`)
     expect(entry({}, long).message).toHaveLength(8_000 + '… (992000 more)'.length)

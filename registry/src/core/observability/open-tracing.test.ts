@@ -67,7 +67,7 @@ async function call(app: ServedApp, path: string, init: RequestInit = {}): Promi
 }
 
 describe('a request', () => {
-  it('is a span, with route, status and its id, and what it leaves to others goes on with its trace', async () => {
+  it('is a span with route, status and ID, and its trace context continues the trace', async () => {
     const { app, send } = await serveTraced()
     const response = await fetch(`${app.url}/v1/runs`, { method: 'POST' })
     const { traceparent } = (await response.json()) as Record<string, string>
@@ -92,7 +92,7 @@ describe('a request', () => {
     })
   })
 
-  it('that is about a run or a job names it', async () => {
+  it('has its run or job as an attribute', async () => {
     const { app, send } = await serveTraced()
     await call(app, `/v1/runs/${run}`)
     await call(app, `/v1/jobs/${run}/outcome`, { method: 'POST' })
@@ -112,7 +112,7 @@ describe('a request', () => {
     ])
   })
 
-  it('that fails by a bug is a failed span, and says nothing of why', async () => {
+  it('is a failed span after a bug, without the cause', async () => {
     const { app, send } = await serveTraced()
     await call(app, '/v1/bug')
     await call(app, '/v1/nowhere?token=secret')
@@ -170,7 +170,7 @@ describe("a caller's trace", () => {
     ['a span of noughts', `00-${traceId}-${'0'.repeat(16)}-01`],
     ['a version that cannot be', `ff-${traceId}-${spanId}-01`],
     ['4,000 letters more', `${callers}-${'x'.repeat(4_000)}`],
-  ])('that is malformed is none: %s', async (_, traceparent) => {
+  ])('is ignored if malformed: %s', async (_, traceparent) => {
     const { app, send } = await serveTraced()
     const answer = await call(app, `/v1/runs/${run}`, { headers: { traceparent } })
     await send()
@@ -180,14 +180,14 @@ describe("a caller's trace", () => {
 })
 
 describe('sampling and failures', () => {
-  it('what is not sampled is not sent, and its trace context says so', async () => {
+  it('unsampled spans are not sent, and the trace context is marked', async () => {
     const { app, send } = await serveTraced({ sampler: 'always_off' })
     expect((await call(app, `/v1/runs/${run}`)).traceparent).toMatch(/-00$/)
     await send()
     expect(collector.spans).toEqual([])
   })
 
-  it('a caller that does not sample is followed', async () => {
+  it('follows the caller’s sampling decision', async () => {
     const { app, send } = await serveTraced({ config: { trustedProxies: 1 } })
     await call(app, `/v1/runs/${run}`, { headers: { traceparent: callers.replace(/01$/, '00') } })
     await send()

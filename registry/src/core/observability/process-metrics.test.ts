@@ -35,8 +35,8 @@ async function exposed(figures: MetricsSnapshot[], answered = figures.length) {
       ?.value
 }
 
-describe('several processes as one', () => {
-  it('counts are added up, also of series that only one of them has; histograms stay whole', async () => {
+describe('several processes combined', () => {
+  it('sums counters, including series of a single process, and histograms', async () => {
     const [one, two] = [startCounting(), startCounting()]
     one.metrics.request({ method: 'GET', route: '/a', status: 200 }, 0.02)
     two.metrics.request({ method: 'GET', route: '/a', status: 200 }, 0.2)
@@ -53,15 +53,15 @@ describe('several processes as one', () => {
     expect(value('agentgym_processes_scraped')).toBe(2)
   })
 
-  it('what is the same of all is not added up', async () => {
+  it('does not sum values that are the same everywhere', async () => {
     const value = await exposed([await startCounting().read(), await startCounting().read()], 2)
     expect(value('agentgym_build_info')).toBe(1)
     expect(value('nodejs_version_info')).toBe(1)
   })
 })
 
-describe('counts of a process that is gone', () => {
-  it('have no gauge among them', async () => {
+describe('counts of an ended process', () => {
+  it('contain no gauges', async () => {
     const registry = new Registry()
     const registers = [registry]
     new Counter({ name: 'counted', help: '-', registers }).inc(2)
@@ -70,7 +70,7 @@ describe('counts of a process that is gone', () => {
     expect(countsOf(await readMetrics(registers)).map(({ name }) => name)).toEqual(['counted', 'times'])
   })
 
-  it('are added as the library adds living ones', async () => {
+  it('are summed like those of running processes', async () => {
     const [one, two, three] = [startCounting(), startCounting(), startCounting()]
     one.metrics.request({ method: 'GET', route: '/a', status: 200 }, 0.02)
     two.metrics.request({ status: 200, route: '/a', method: 'GET' }, 0.4)

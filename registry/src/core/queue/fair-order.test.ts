@@ -59,14 +59,14 @@ describeOnBothEngines('the fair order of jobs on $kind', ({ open, kind: engine }
     }),
   )
 
-  it('leases the one run of an account next, however many another account has submitted before', async () => {
+  it('leases an account’s single run next, however many another account submitted before', async () => {
     await flood('train', 300)
     for (let count = 0; count < 10; count++) await queue.next('train', null)
     const id = await submit('train', visitor)
     expect((await queue.next('train', null))?.id).toBe(id)
   })
 
-  it('alternates between accounts on a single worker, and counts no turns of the time before an account came', async () => {
+  it('alternates between accounts on a single worker, without credit for idle time', async () => {
     await flood('train', 20)
     for (let count = 0; count < 8; count++) {
       const attempt = await queue.next('train', null)
@@ -85,7 +85,7 @@ describeOnBothEngines('the fair order of jobs on $kind', ({ open, kind: engine }
     expect(order.slice(0, 2)).toContain(visitor)
   })
 
-  it('lets a long job be passed by a bounded number of short ones of others', async () => {
+  it('lets only a bounded number of short jobs pass a long one', async () => {
     await flood('check', 40)
     const id = await submit('train', visitor)
     const leased: string[] = []
@@ -107,7 +107,7 @@ describeOnBothEngines('the fair order of jobs on $kind', ({ open, kind: engine }
     expect(order.filter((account) => account === flooder)).toHaveLength(1)
   })
 
-  it('counts ahead of a job its account’s earlier ones and the turns of others', async () => {
+  it('counts an account’s earlier jobs and other accounts’ turns ahead of a job', async () => {
     await flood('train', 30)
     for (let count = 0; count < 2; count++) await submit('train', visitor)
     const ahead = async (account: string) => {
@@ -123,7 +123,7 @@ describeOnBothEngines('the fair order of jobs on $kind', ({ open, kind: engine }
     expect(await ahead(flooder)).toBe(30 + 2)
   })
 
-  it('gives accounts shares by their weights', async () => {
+  it('shares by account weights', async () => {
     const { id: heavy } = await database.transaction((query) =>
       insertAccount(query, {
         kind: 'user',
@@ -144,7 +144,7 @@ describeOnBothEngines('the fair order of jobs on $kind', ({ open, kind: engine }
     expect(jobs).toBeLessThanOrEqual(31)
   })
 
-  it('leases every job once to workers that ask at the same time, and as many of each account', async () => {
+  it('leases every job once to concurrent workers, equally over accounts', async () => {
     for (const account of [flooder, visitor]) for (let count = 0; count < 12; count++) await submit('check', account)
     const leased = await Promise.all(Array.from({ length: 12 }, () => queue.next('check', null)))
     const ids = leased.map((attempt) => attempt?.id)
@@ -153,7 +153,7 @@ describeOnBothEngines('the fair order of jobs on $kind', ({ open, kind: engine }
     expect(owners.filter((account) => account === visitor)).toHaveLength(6)
   })
 
-  it('forgets where accounts were once it makes no difference', async () => {
+  it('deletes account positions once they no longer matter', async () => {
     await submit('check', flooder)
     await submit('check', visitor)
     for (let attempt = await queue.next('check', null); attempt; attempt = await queue.next('check', null))
@@ -170,7 +170,7 @@ describeOnBothEngines('the fair order of jobs on $kind', ({ open, kind: engine }
    * The property: a job that is its account's only waiting one sees a bounded number of jobs of any other account leased
    * before it, whatever is submitted, leased, ended, released and lost in between.
    */
-  describe('whatever happens', () => {
+  describe('for any sequence of events', () => {
     const step = fc.oneof(
       {
         weight: 3,
@@ -190,7 +190,7 @@ describeOnBothEngines('the fair order of jobs on $kind', ({ open, kind: engine }
     /** From the tag of a held-back account, over that of the job's own, to the end of its delay. */
     const bound = 2 * countedRunning + 2
 
-    it('no account waits behind more than a bounded number of another account’s jobs', async () => {
+    it('an account waits behind a bounded number of another account’s jobs', async () => {
       await fc.assert(
         fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 40 }), async (steps) => {
           for (const table of ['jobs', 'queue_turns'])

@@ -64,7 +64,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
     await queue.expireLeases()
   }
 
-  it('what takes seconds goes before what takes hours, in whatever order a worker asks', async () => {
+  it('short jobs come before long ones, in any order of kinds', async () => {
     for (const kind of ['train', 'evaluate', 'check'] as const) await enqueue(kind)
     const handlers = (['check', 'evaluate', 'train'] as const).map((kind) =>
       handler(kind, { changed: () => void reported.push(kind) }),
@@ -90,7 +90,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
     expect(order.map(({ id }) => id)).toEqual([first, second, third, last])
   })
 
-  it('a job whose subject is over is completed, and the next one leased', async () => {
+  it('a job whose subject has ended is completed, and the next one is leased', async () => {
     const over = await enqueue('check', { priority: 1 })
     const open = await enqueue('check')
     const describing = handler('check', {
@@ -117,7 +117,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
     expect(reported.map((call) => call.split(' ')[0])).toEqual(['exhausted', 'changed'])
   })
 
-  it('given back, a job waits at once, and uses up no attempt', async () => {
+  it('a released job waits immediately, and the attempt is not counted', async () => {
     const id = await enqueue('evaluate')
     const handlers = [handler('evaluate')]
     const leases = new Set<string>()
@@ -141,7 +141,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
     expect(reported).toEqual([`exhausted ${id}`, `changed ${id}`])
   })
 
-  it('training has as many attempts as it takes, and weeks for each', async () => {
+  it('training has no attempt limit, and weeks per attempt', async () => {
     await enqueue('train')
     const attempts = new Set<number>()
     for (let count = 0; count < maxAttempts + 3; count++) {
@@ -163,7 +163,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
     await hold(attempt)
   })
 
-  it('a subject has one job, and another one after that is over, whose leases are others', async () => {
+  it('a subject has one job at a time; a later one has other leases', async () => {
     const id = await enqueue('train')
     await expect(enqueue('train', {}, id)).rejects.toThrow(/has a job already/)
     await expect(enqueue('train', { attempt: 1 }, id)).rejects.toThrow(/has a job already/)
@@ -180,7 +180,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
     expect(await next('train')).toMatchObject({ id, attempt: first.attempt + 2 })
   })
 
-  it('a job that was lost is made anew, with its attempts, and with other leases', async () => {
+  it('a lost job is recreated with its attempts and new leases', async () => {
     const id = await enqueue('check')
     const first = await next('check')
     expect(await queue.recover('check', id)).toBe(false)
@@ -199,7 +199,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
     expect(reported).toEqual([`exhausted ${id}`, `changed ${id}`])
   })
 
-  it('what is written under a lease that was lost is undone', async () => {
+  it('writes under a lost lease are rolled back', async () => {
     await enqueue('check')
     const attempt = await next('check')
     await silence()
@@ -214,7 +214,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
     await queue.requireActive(await next('check'))
   })
 
-  it('takes the job from its worker when it ends', async () => {
+  it('ends the lease with the job', async () => {
     const id = await enqueue('train')
     const attempt = await next('train')
     const lock = () => database.transaction((query) => queue.lock(query, 'train', id))
@@ -229,7 +229,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
     expect(await database.transaction((query) => queue.lock(query, 'train', randomUUID()))).toBeUndefined()
   })
 
-  it('counts what waits and what each worker has, and forgets workers that are long gone', async () => {
+  it('counts waiting jobs and jobs per worker, and deletes old workers', async () => {
     const worker: WorkerDescription = {
       id: randomUUID(),
       name: 'box',

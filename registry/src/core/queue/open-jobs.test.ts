@@ -24,7 +24,7 @@ describeOnEngines('limits of open jobs on $kind', ({ open }) => {
   const enqueue = (kind: 'check' | 'evaluate' | 'train', account: string, episodes = 0) =>
     database.transaction((query) => services.queue.enqueue(query, kind, randomUUID(), { account, episodes }))
 
-  it('refuses what would exceed the limit of its kind, says which and what to do, and has room again later', async () => {
+  it('refuses jobs over the limit of their kind, with a hint, and accepts them again later', async () => {
     for (const [kind, limit] of [
       ['check', 3],
       ['evaluate', 4],
@@ -48,7 +48,7 @@ describeOnEngines('limits of open jobs on $kind', ({ open }) => {
     }
   })
 
-  it('bounds an organization’s work, whoever of its members submits it, and a user’s over all organizations', async () => {
+  it('limits an organization’s jobs over all members, and a user’s over all organizations', async () => {
     const submit = async (accountId: string, ownerId: string) => {
       await services.openJobs.requireRoom('check', { accountId, ownerId })
       await database.transaction((query) =>
@@ -71,7 +71,7 @@ describeOnEngines('limits of open jobs on $kind', ({ open }) => {
     await submit(bob, guild)
   })
 
-  it('never lets an account have more jobs or episodes than its limits, whatever it submits', async () => {
+  it('never exceeds an account’s limits of jobs and episodes', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.integer({ min: 1, max: 900 }), { maxLength: 12 }), async (sizes) => {
         const account = randomUUID()

@@ -7,7 +7,7 @@ const places = fc.record({
   machine: fc.constantFrom(null, 'f00dfeed', 'deadbeef'),
 })
 
-it('a worker is barred by exactly those that it is not independent of', () => {
+it('bars exactly the workers that are not independent', () => {
   fc.assert(
     fc.property(places, places, (one, other) => {
       const barred = new Set(barredBy(one))

@@ -39,7 +39,7 @@ describeOnEngines('scheduled tasks on $kind', ({ open }) => {
     return { runs, atOnce }
   }
 
-  it('of three replicas one does a task, each time it is due', async () => {
+  it('one of three replicas runs a task each time it is due', async () => {
     expect(await replicate('counted', 3, async () => {})).toEqual({ runs: 3, atOnce: 1 })
   })
 
@@ -52,7 +52,7 @@ describeOnEngines('scheduled tasks on $kind', ({ open }) => {
     expect(failures[0].data).toMatchObject({ task: 'failing', error: expect.stringContaining('disk full') })
   })
 
-  it('a task that is not due is not done: another replica did it', async () => {
+  it('does not run a task that another replica just ran', async () => {
     let runs = 0
     const task = { name: 'daily', everyMs: 24 * 3_600_000, run: async () => void runs++ }
     const stop = new AbortController()

@@ -12,7 +12,7 @@ describe('openDiskObjectStore', () => {
   })
   afterEach(() => rm(folder, { recursive: true }))
 
-  it('shards by digest, and leaves nothing beside what it put', async () => {
+  it('shards by digest, and leaves no other files', async () => {
     const store = await openDiskObjectStore(folder)
     const key = await store.put(Buffer.from('a'))
     const digest = key.slice('sha256/'.length)
@@ -21,7 +21,7 @@ describe('openDiskObjectStore', () => {
     expect(await readdir(join(folder, 'new'))).toEqual([])
   })
 
-  it('leaves nothing behind a write that fails', async () => {
+  it('leaves nothing after a failed write', async () => {
     const store = await openDiskObjectStore(folder)
     // A file where the folder has to be.
     await writeFile(join(folder, 'sha256'), '')
@@ -29,7 +29,7 @@ describe('openDiskObjectStore', () => {
     expect(await readdir(join(folder, 'new'))).toEqual([])
   })
 
-  it('counts an object as written when it is put again', async () => {
+  it('updates the time of an object that is put again', async () => {
     const store = await openDiskObjectStore(folder)
     const key = await store.put(Buffer.from('a'))
     const [shard, name] = [key.slice(7, 9), key.slice(9)]
@@ -42,7 +42,7 @@ describe('openDiskObjectStore', () => {
     expect((await stat(path)).ino).toBe(ino)
   })
 
-  it('takes away what a process that was killed was writing, once that is a day old', async () => {
+  it('deletes partial files of killed processes after a day', async () => {
     await mkdir(join(folder, 'new'), { recursive: true })
     await writeFile(join(folder, 'new', 'old'), '')
     await writeFile(join(folder, 'new', 'young'), '')

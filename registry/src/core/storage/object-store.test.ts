@@ -64,7 +64,7 @@ describe.each([
     return found && { size: found.size, bytes: await buffer(found.body) }
   }
 
-  it('gives back what was put, under the SHA-256 of it', async () => {
+  it('returns what was put, under its SHA-256', async () => {
     const bytes = fc.oneof(fc.uint8Array({ maxLength: 4_000 }), fc.constant(new Uint8Array(0)))
     await fc.assert(
       fc.asyncProperty(bytes, async (content) => {
@@ -78,26 +78,26 @@ describe.each([
     )
   })
 
-  it('streams what is larger than one chunk', async () => {
+  it('streams objects larger than one chunk', async () => {
     const large = randomBytes(3_000_001)
     const streamed = await readStream(await store.put(large))
     expect(streamed?.size).toBe(large.length)
     expect(streamed?.bytes.equals(large)).toBe(true)
   })
 
-  it('lets a reader go away in the middle', async () => {
+  it('lets a reader cancel', async () => {
     const found = await store.stream(await store.put(randomBytes(2_000_000)))
     found?.body.once('data', () => found.body.destroy())
     await once(found?.body ?? process, 'close')
     expect(found?.body.destroyed).toBe(true)
   })
 
-  it('takes a view of a larger buffer for what it shows', async () => {
+  it('accepts a view of a larger buffer', async () => {
     const view = randomBytes(100).subarray(10, 20)
     expect(Buffer.from((await store.get(await store.put(view))) ?? [])).toEqual(view)
   })
 
-  it('has nothing where nothing was put', async () => {
+  it('returns nothing for a missing object', async () => {
     const key = keyOf(bytesOf('never put'))
     expect(await store.get(key)).toBeUndefined()
     expect(await store.stream(key)).toBeUndefined()
@@ -105,7 +105,7 @@ describe.each([
     await store.delete(key)
   })
 
-  it('deletes, and takes the same bytes again', async () => {
+  it('deletes, and accepts the same bytes again', async () => {
     const bytes = bytesOf('again')
     const key = await store.put(bytes)
     await store.delete(key)
@@ -115,7 +115,7 @@ describe.each([
     expect(await store.has(key)).toBe(true)
   })
 
-  it('keeps one object of the same bytes, also when they are put at once', async () => {
+  it('stores identical bytes once, also concurrently', async () => {
     const bytes = randomBytes(50_000)
     const put = await Promise.all(Array.from({ length: 8 }, () => store.put(bytes)))
     expect(new Set(put)).toEqual(new Set([keyOf(bytes)]))
@@ -131,7 +131,7 @@ describe.each([
     expect((await keys()).length).toBe(new Set(await keys()).size)
   })
 
-  it('leaves alone what is not its own', async () => {
+  it('ignores files that are not its own', async () => {
     await opened.tamper('README.md', bytesOf('not an object'))
     expect((await keys()).filter((key) => !/^sha256\/[0-9a-f]{64}$/.test(key))).toEqual([])
   })
@@ -139,7 +139,7 @@ describe.each([
   it.each([
     ...['', 'sha256', 'sha256/', `sha256/${'a'.repeat(63)}`, `sha256/${'A'.repeat(64)}`, `sha512/${'a'.repeat(64)}`],
     ...[`sha256/../${'a'.repeat(61)}`, `../sha256/${'a'.repeat(64)}`, `sha256/${'a'.repeat(64)}\n`, '/etc/passwd'],
-  ])('takes %j for a bug: it is no key', async (key) => {
+  ])('throws for the invalid key %j', async (key) => {
     const refusal = { name: 'AssertionError' }
     await expect(async () => store.get(key)).rejects.toMatchObject(refusal)
     await expect(async () => store.stream(key)).rejects.toMatchObject(refusal)

@@ -11,7 +11,7 @@ describe('openS3ObjectStore', () => {
   })
   afterAll(() => s3.stop())
 
-  it('keeps what lies under one prefix apart from another', async () => {
+  it('separates prefixes', async () => {
     const one = await openS3ObjectStore({ ...s3.address, prefix: 'one/' })
     const other = await openS3ObjectStore({ ...s3.address, prefix: 'other/' })
     const root = await openS3ObjectStore(s3.address)
@@ -23,19 +23,19 @@ describe('openS3ObjectStore', () => {
     expect((await Array.fromAsync(one.list())).map((object) => object.key)).toEqual([key])
   })
 
-  it('says at once that the bucket is not there', async () => {
+  it('fails immediately if the bucket does not exist', async () => {
     const opening = openS3ObjectStore({ ...s3.address, bucket: 'nowhere' })
     await expect(opening).rejects.toMatchObject({ code: 'storage_unavailable', data: { bucket: 'nowhere' } })
   })
 
-  it('says at once that the keys are wrong, and does not repeat them', async () => {
+  it('fails immediately with wrong credentials, and does not show them', async () => {
     const credentials = { accessKeyId: 'nobody', secretAccessKey: 'hunter2' }
     const refused = await openS3ObjectStore({ ...s3.address, credentials }).catch((error) => error)
     expect(refused).toMatchObject({ code: 'storage_unavailable' })
     expect(JSON.stringify(refused.toReport())).not.toContain('hunter2')
   })
 
-  it('opens a bucket that is down, fails by name meanwhile, and works once it is back', async () => {
+  it('opens a bucket that is down, reports outages meanwhile, and works once it is back', async () => {
     const outages: Outage[] = []
     await s3.pause()
     const store = await openObjectStore(s3.address, (outage) => outages.push(outage))

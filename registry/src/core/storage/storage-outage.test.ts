@@ -62,7 +62,7 @@ describe('namingOutages', () => {
     check: () => Promise.reject(error),
   })
 
-  it('reports each outage once, and passes on what is none', async () => {
+  it('reports each outage once, and passes other errors through', async () => {
     const outages: Outage[] = []
     const down = namingOutages(failing(coded('ECONNREFUSED')), (outage) => outages.push(outage))
     await expect(down.put(new Uint8Array())).rejects.toThrow(Outage)
@@ -75,7 +75,7 @@ describe('namingOutages', () => {
     expect(outages).toHaveLength(3)
   })
 
-  it('counts a download that breaks off', async () => {
+  it('counts an interrupted download', async () => {
     const outages: Outage[] = []
     const found = await namingOutages(failing(coded('EIO')), (outage) => outages.push(outage)).stream('')
     found?.body.destroy(coded('ECONNRESET'))

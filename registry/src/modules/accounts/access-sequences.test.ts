@@ -64,7 +64,7 @@ describeOnEngines('after any sequence of changes on $kind', ({ open }) => {
     await database.close()
   })
 
-  it('every session and token reaches what its user may, and nothing else', async () => {
+  it('sessions and tokens grant exactly their user’s permissions', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 12 }), async (steps) => {
         const world = await openWorld()

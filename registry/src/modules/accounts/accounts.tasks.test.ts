@@ -18,7 +18,7 @@ describeOnEngines('accountTasks on $kind', ({ open }) => {
     await database.close()
   })
 
-  it('takes away what is over, and nothing else', async () => {
+  it('deletes only expired rows', async () => {
     const { query } = database
     const { cookie } = await newUser(server, 'keeper')
     await backgroundSettled()

@@ -22,7 +22,7 @@ describeOnEngines('accounts on $kind', ({ open }) => {
     server.call('POST', '/v1/sessions', { json: { username, password: typed }, cookie, ip: `log-in-${username}` })
   const sessionId = (cookie: string) => /agentgym_session=([^;]*)/.exec(cookie)?.[1] ?? ''
 
-  it('makes the first account, and no other, an operator', async () => {
+  it('makes only the first account an operator', async () => {
     const both = await Promise.all([signUp('first'), signUp('second')])
     expect(both.map(({ status }) => status)).toEqual([201, 201])
     expect(both.filter(({ body }) => body.operator)).toHaveLength(1)
@@ -36,7 +36,7 @@ describeOnEngines('accounts on $kind', ({ open }) => {
     })
   })
 
-  it('gives a name, and what looks like it, to one account; an address as well', async () => {
+  it('gives a name with its look-alikes, and an address, to one account only', async () => {
     expect((await signUp('looper')).status).toBe(201)
     for (const [username, email] of [
       ['looper', 'other1@example.com'],
@@ -57,7 +57,7 @@ describeOnEngines('accounts on $kind', ({ open }) => {
     expect(recorded).toHaveLength(1)
   })
 
-  it('refuses names and passwords that break the rules, unknown fields, and what is no JSON', async () => {
+  it('refuses invalid names and passwords, unknown fields, and non-JSON bodies', async () => {
     expect((await signUp('Acme')).code).toBe('name_invalid')
     expect((await signUp('admin')).code).toBe('name_invalid')
     for (const [field, value] of [
@@ -75,7 +75,7 @@ describeOnEngines('accounts on $kind', ({ open }) => {
     expect(form.code).toBe('request_invalid')
   })
 
-  it('logs in, shows who one is, and logs out', async () => {
+  it('logs in, shows the account, and logs out', async () => {
     const { cookie } = await newUser(server, 'inout')
     const own = await server.call('GET', '/v1/account', { cookie })
     expect(own.body).toMatchObject({ username: 'inout', email: 'inout@example.com', organisations: [] })
@@ -84,7 +84,7 @@ describeOnEngines('accounts on $kind', ({ open }) => {
     expect((await server.call('DELETE', '/v1/sessions/current', { cookie })).code).toBe('unauthenticated')
   })
 
-  it('logs in by the email address, in any casing, which counts guesses by itself', async () => {
+  it('logs in by email address in any casing, with a separate guess counter', async () => {
     await newUser(server, 'by-email')
     expect((await logIn('By-Email@Example.com', password)).body).toEqual({ username: 'by-email' })
     const guess = (username: string) =>
@@ -121,7 +121,7 @@ describeOnEngines('accounts on $kind', ({ open }) => {
     expect(answers[0].code).toBe('credentials_invalid')
   })
 
-  it('never goes on with a session that the browser came with', async () => {
+  it('never reuses the browser’s previous session', async () => {
     const planted = await newUser(server, 'attacker')
     await newUser(server, 'victim')
     const loggedIn = await logIn('victim', password, planted.cookie)
@@ -132,7 +132,7 @@ describeOnEngines('accounts on $kind', ({ open }) => {
     expect(made.cookie).not.toContain('of-my-own-making')
   })
 
-  it('sets cookies that scripts, other sites and plain connections cannot have', async () => {
+  it('sets cookies that are HttpOnly, SameSite and Secure', async () => {
     await newUser(server, 'baker')
     const [plain] = (await logIn('baker', password)).setCookies
     expect(plain).toMatch(/^agentgym_session=[a-z0-9]{40}; /)
@@ -150,7 +150,7 @@ describeOnEngines('accounts on $kind', ({ open }) => {
     }
   })
 
-  it('puts off the end of a session that is used, and ends one that is not', async () => {
+  it('extends a session in use, and ends one that is not', async () => {
     const { cookie } = await newUser(server, 'slider')
     const setEnd = (daysAhead: number) =>
       database.query
@@ -194,7 +194,7 @@ describeOnEngines('accounts on $kind', ({ open }) => {
     for (const token of tokens) expect((await server.call('GET', '/v1/account', { token })).status).toBe(401)
   })
 
-  it('limits guesses, for names that exist and names that do not, and forgets what succeeded', async () => {
+  it('limits guesses for existing and unknown names, and does not count successes', async () => {
     await newUser(server, 'guessed')
     const guess = (username: string, typed: string, ip: string) =>
       server.call('POST', '/v1/sessions', { json: { username, password: typed }, ip })
@@ -266,7 +266,7 @@ describeOnEngines('accounts on $kind', ({ open }) => {
     expect(statuses.filter(({ status }) => status === 429)).toHaveLength(5)
   })
 
-  it('refuses writes that another site causes, and forms', async () => {
+  it('refuses cross-site writes and forms', async () => {
     const { cookie } = await newUser(server, 'clicker')
     const json = { name: 'x', scopes: ['packages:read'] }
     const attempts: Call[] = [
@@ -285,7 +285,7 @@ describeOnEngines('accounts on $kind', ({ open }) => {
     expect((await server.call('POST', '/v1/sessions', logInElsewhere)).status).toBe(403)
   })
 
-  it('records what happened, in words that hold no secret', async () => {
+  it('records actions in the audit log without secrets', async () => {
     const { cookie } = await newUser(server, 'recorded')
     await logIn('recorded', 'a mistyped secret')
     const token = await newToken(server, cookie, ['packages:read'])

@@ -49,7 +49,7 @@ describeOnEngines('the audit log on $kind', ({ open }) => {
     expect(paged.map(({ id }) => id)).toEqual(paged.map(({ id }) => id).sort((a, b) => b - a))
   })
 
-  it('finds by who, what and what it was done to', async () => {
+  it('filters by actor, action and subject', async () => {
     const made = await list({ actor: 'somebody', action: 'token.' })
     expect(made.entries.map(({ actor, action }) => `${actor} ${action}`)).toEqual(
       Array(5).fill('somebody token.create'),

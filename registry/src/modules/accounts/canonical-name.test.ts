@@ -4,7 +4,7 @@ import { canonicalName } from './account-name.ts'
 
 const name = fc.string({ unit: fc.constantFrom(...'abilLIoO01.-_xyz9'), maxLength: 20 })
 
-it('knows look-alikes', () => {
+it('detects look-alikes', () => {
   expect(canonicalName('Cart-Pole')).toBe(canonicalName('cart.p0l3'.replace('3', 'e')))
   expect(canonicalName('paypal')).toBe(canonicalName('paypa1'))
   expect(canonicalName('illi')).toBe(canonicalName('1111'))
@@ -31,7 +31,7 @@ it('does not depend on case, separators or look-alike letters', () => {
   )
 })
 
-it('keeps names apart that differ in what is left', () => {
+it('distinguishes other names', () => {
   const plain = fc.string({ unit: fc.constantFrom(...'abcxyz23456789'), maxLength: 20 })
   fc.assert(fc.property(plain, plain, (a, b) => (canonicalName(a) === canonicalName(b)) === (a === b)))
 })

@@ -43,7 +43,7 @@ describeOnEngines('device log-in on $kind', ({ open }) => {
       headers: { origin: server.url, 'sec-fetch-site': 'same-origin' },
     })
 
-  it('goes from the terminal through the browser to a token that works', async () => {
+  it('issues a working token to the terminal after approval in the browser', async () => {
     await newUser(server, 'walker')
     const codes = await start()
     expect(codes).toMatchObject({ verification_uri: `${server.url}/device`, interval: 5, expires_in: 600 })
@@ -101,7 +101,7 @@ describeOnEngines('device log-in on $kind', ({ open }) => {
     expect([answer.status, answer.code]).toEqual([400, 'access_denied'])
   })
 
-  it('knows no code that is made up or too old', async () => {
+  it('rejects unknown and expired codes', async () => {
     const { cookie } = await newUser(server, 'latecomer')
     const codes = await start()
     const page = await open_(codes.user_code, cookie)
@@ -137,7 +137,7 @@ describeOnEngines('device log-in on $kind', ({ open }) => {
     expect((await ask(codes.device_code)).code).toBe('access_denied')
   })
 
-  it('takes a decision only from the page that it gave to this browser and this user', async () => {
+  it('accepts a decision only from the page served to this browser and user', async () => {
     const victim = await newUser(server, 'victim')
     const attacker = await newUser(server, 'attacker')
     const codes = await start('evil')
@@ -175,7 +175,7 @@ describeOnEngines('device log-in on $kind', ({ open }) => {
     expect([planted.status, planted.cookie.includes('session')]).toEqual([403, false])
   })
 
-  it('keeps what was typed when a log-in fails, and shows nothing as markup', async () => {
+  it('keeps typed values after a failed login, and escapes them', async () => {
     const first = await open_('BCDF-GHJK')
     const failed = await server.call('POST', '/device', {
       cookie: first.cookie,
@@ -193,7 +193,7 @@ describeOnEngines('device log-in on $kind', ({ open }) => {
     expect((await open_(codes.user_code, cookie)).text).toContain('&lt;img src=x')
   })
 
-  it('gives workers’ tokens to operators alone', async () => {
+  it('issues worker tokens to operators only', async () => {
     const { cookie } = await newUser(server, 'no-operator')
     const codes = await start('worker', ['worker'])
     const page = await open_(codes.user_code, cookie)

@@ -83,7 +83,7 @@ describeOnEngines('changes of an email address on $kind', ({ open }) => {
     expect(JSON.stringify(await database.query.selectFrom('email_changes').selectAll().execute())).not.toContain('agm_')
   })
 
-  it('ends links for the former address, such as those of a password reset', async () => {
+  it('invalidates links for the former address, such as password resets', async () => {
     const { cookie } = await confirmed('resetter')
     await server.call('POST', '/v1/password-resets', { json: { email: 'resetter@example.com' } })
     const reset = await link('resetter@example.com', 'reset-password')
@@ -95,7 +95,7 @@ describeOnEngines('changes of an email address on $kind', ({ open }) => {
     expect(late.code).toBe('link_invalid')
   })
 
-  it('asks only the new address if the present one was never confirmed', async () => {
+  it('asks only the new address if the current one was never confirmed', async () => {
     const { cookie } = await newUser(server, 'typo')
     const asked = await ask(cookie, 'right@example.com')
     expect(asked.body.confirmed).toEqual({ new: false, old: null })
@@ -138,7 +138,7 @@ describeOnEngines('changes of an email address on $kind', ({ open }) => {
     expect((await actions('robbed')).filter(([action]) => action === 'email.change_cancel')).toHaveLength(2)
   })
 
-  it('needs a session, the password and the second factor', async () => {
+  it('requires a session, the password and the second factor', async () => {
     const { cookie } = await confirmed('careful')
     const token = await newToken(server, cookie, ['account:manage'])
     const json = { email: 'careful2@example.com', current_password: password }
@@ -174,7 +174,7 @@ describeOnEngines('changes of an email address on $kind', ({ open }) => {
     expect((await use(await link(email))).status).toBe(200)
   })
 
-  it('refuses an address that another account has, in any casing, also if it took it meanwhile', async () => {
+  it('refuses another account’s address in any casing, also if taken meanwhile', async () => {
     const { cookie } = await confirmed('wanter')
     expect((await ask(cookie, 'THE-FIRST@example.com')).code).toBe('email_taken')
     expect((await ask(cookie, 'Wanter@example.com')).code).toBe('request_invalid')
@@ -194,7 +194,7 @@ describeOnEngines('changes of an email address on $kind', ({ open }) => {
     expect(outcomes.map(({ status, code }) => code ?? status).sort()).toEqual([200, 'email_taken'])
   })
 
-  it('takes no link that is expired or of a disabled account', async () => {
+  it('rejects expired links and links of disabled accounts', async () => {
     const { cookie } = await newUser(server, 'slow')
     await ask(cookie, 'slow2@example.com')
     await database.query
@@ -221,7 +221,7 @@ describeOnEngines('changes of an email address on $kind', ({ open }) => {
     expect(statuses).toEqual([202, 202, 202, 202, 202, 429])
   })
 
-  it('is done by an operator for a lost mailbox; the new address is not confirmed by that', async () => {
+  it('can be set by an operator, and is then unconfirmed', async () => {
     const operator = await newOperator(server, 'helper')
     const { cookie } = await confirmed('lost-mailbox')
     const own = '/v1/accounts/lost-mailbox/email'
@@ -241,7 +241,7 @@ describeOnEngines('changes of an email address on $kind', ({ open }) => {
     ])
   })
 
-  it('shows pages that act only when their button is pressed', async () => {
+  it('shows pages that act only on submit', async () => {
     const { cookie } = await confirmed('presser')
     await ask(cookie, 'presser2@example.com')
     const [byNew, byOld] = [await link('presser2@example.com'), await link('presser@example.com')]

@@ -22,7 +22,7 @@ describe('failed logins', () => {
     server.call('POST', '/v1/sessions', { json: { username, password: typed }, ip, cookie })
   const deviceOf = ({ cookie }: { cookie: string }) => /agentgym_device=[^;]+/.exec(cookie)?.[0] ?? ''
 
-  it('from many networks lock no owner out, on a new device or a known one', async () => {
+  it('from many networks do not lock out the owner, on a new or known device', async () => {
     const victim = await newUser(server, 'victim')
     for (let network = 0; network < 12; network++)
       for (let guess = 0; guess < 2; guess++)
@@ -40,14 +40,14 @@ describe('failed logins', () => {
     expect((await logIn('victim', password, '203.0.113.1')).status).toBe(200)
   })
 
-  it('from the same network lock a known device out of nothing', async () => {
+  it('from the same network do not lock out a known device', async () => {
     const neighbor = await newUser(server, 'neighbor')
     for (let guess = 0; guess < 11; guess++) await logIn('neighbor', 'wrong', '203.0.113.2')
     expect((await logIn('neighbor', password, '203.0.113.2')).code).toBe('rate_limited')
     expect((await logIn('neighbor', password, '203.0.113.2', deviceOf(neighbor))).status).toBe(200)
   })
 
-  it('of a known device are limited as those of any other', async () => {
+  it('of a known device are limited like any others', async () => {
     const careless = await newUser(server, 'careless')
     const codes: (string | undefined)[] = []
     for (let guess = 0; guess < 11; guess++)
@@ -55,7 +55,7 @@ describe('failed logins', () => {
     expect(codes).toEqual([...Array(10).fill('credentials_invalid'), 'rate_limited'])
   })
 
-  it('with the cookie of another account, or one that was made up, are those of a stranger', async () => {
+  it('with another account’s or a forged device cookie count as unknown', async () => {
     await newUser(server, 'target')
     const attacker = await newUser(server, 'attacker')
     const [id, proof] = deviceOf(attacker).replace('agentgym_device=', '').split('.')
@@ -67,13 +67,13 @@ describe('failed logins', () => {
     expect((await logIn('target', 'wrong', '203.0.113.3', `agentgym_device=${forged[0]}`)).code).toBe('rate_limited')
   })
 
-  it('are answered ever later, up to five seconds', () => {
+  it('are delayed increasingly, up to five seconds', () => {
     expect([0, 20, 21, 30, 31, 120, 121, 1e9].map(slowDownMs)).toEqual([
       ...[0, 0, 500, 500, 1_000, 5_000, 5_000, 5_000],
     ])
   })
 
-  it('a device is known by a cookie that neither scripts nor other sites have, the same at every login', async () => {
+  it('a device has an HttpOnly, SameSite cookie, the same at every login', async () => {
     const user = await newUser(server, 'regular')
     const again = await logIn('regular', password, '203.0.113.4', deviceOf(user))
     expect(deviceOf(again)).toBe(deviceOf(user))
@@ -82,7 +82,7 @@ describe('failed logins', () => {
   })
 })
 
-describe('a path to return to', () => {
+describe('return_to', () => {
   const here = 'https://gym.example.com'
   const parts = fc.constantFrom(
     '/',
@@ -101,7 +101,7 @@ describe('a path to return to', () => {
     'x',
     '%0a',
   )
-  it('leads to this site, whatever it is made of', () => {
+  it('always leads to this site', () => {
     fc.assert(
       fc.property(fc.array(fc.oneof(parts, fc.string({ maxLength: 4 })), { maxLength: 8 }), (words) => {
         const path = `/${words.join('')}`

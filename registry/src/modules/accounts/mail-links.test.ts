@@ -49,7 +49,7 @@ describeOnEngines('links in mails on $kind', ({ open }) => {
     expect(await linksTo('reader@example.com', 'verify-email')).toHaveLength(1)
   })
 
-  it('sends the link again; the first that is used ends the others', async () => {
+  it('resends the link; using one invalidates the others', async () => {
     const { cookie } = await newUser(server, 'loser')
     expect((await server.call('POST', '/v1/account/verification-mail', { cookie, json: {} })).status).toBe(202)
     const [first, second] = await linksTo('loser@example.com', 'verify-email')
@@ -72,7 +72,7 @@ describeOnEngines('links in mails on $kind', ({ open }) => {
     }
   })
 
-  it('sets a new password, ends all sessions and every other link', async () => {
+  it('sets a new password, and ends all sessions and other links', async () => {
     const { cookie } = await newUser(server, 'forgetful')
     await verify((await linksTo('forgetful@example.com', 'verify-email'))[0])
     const token = await newToken(server, cookie, ['packages:read'])
@@ -108,7 +108,7 @@ describeOnEngines('links in mails on $kind', ({ open }) => {
     expect((await account((await logIn('squatter', 'chosen after all')).cookie)).body.email_verified).toBe(true)
   })
 
-  it('takes no link that is expired, of another purpose, or for an address that has changed', async () => {
+  it('rejects links that are expired, for another purpose, or for a former address', async () => {
     const { cookie } = await newUser(server, 'mover')
     const [verification] = await linksTo('mover@example.com', 'verify-email')
     expect((await reset(verification)).code).toBe('link_invalid')
@@ -125,7 +125,7 @@ describeOnEngines('links in mails on $kind', ({ open }) => {
     expect((await account(cookie)).body.email_verified).toBe(false)
   })
 
-  it('shows pages that act only when their button is pressed', async () => {
+  it('shows pages that act only on submit', async () => {
     const { cookie } = await newUser(server, 'clicky')
     const [token] = await linksTo('clicky@example.com', 'verify-email')
     const page = await server.call('GET', `/verify-email?token=${token}`)
@@ -147,7 +147,7 @@ describeOnEngines('links in mails on $kind', ({ open }) => {
     expect((await logIn('clicky', 'by the page itself')).status).toBe(200)
   })
 
-  it('writes no link into the log', () => {
+  it('never logs a link', () => {
     expect(JSON.stringify(server.services.logged)).not.toContain('agm_')
   })
 })

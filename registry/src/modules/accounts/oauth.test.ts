@@ -59,7 +59,7 @@ describeOnEngines('OAuth on $kind', ({ open }) => {
       identity: { subject: code, login: code, email: `${code}@example.org`, ...identity },
     })
 
-  it('is a clear 404 where no client is configured', async () => {
+  it('returns 404 without a configured client', async () => {
     for (const path of [
       '/v1/oauth/google',
       '/v1/oauth/google/callback?code=x&state=y',
@@ -71,7 +71,7 @@ describeOnEngines('OAuth on $kind', ({ open }) => {
     }
   })
 
-  it('sends the browser to GitHub and Google with state, and PKCE where there is one', async () => {
+  it('redirects to GitHub and Google with state, and PKCE where supported', async () => {
     const toGitHub = await plain.call('GET', '/v1/oauth/github')
     const gitHub = new URL(String(toGitHub.headers.get('location')))
     expect([toGitHub.status, gitHub.origin, gitHub.pathname]).toEqual([
@@ -92,7 +92,7 @@ describeOnEngines('OAuth on $kind', ({ open }) => {
     expect(toGitHub.text + gitHub.href + google.href).not.toContain('the-secret')
   })
 
-  it('makes an account for whom it sees for the first time, and finds it again', async () => {
+  it('creates an account for a new identity, and finds it again', async () => {
     const { cookie, state, verifier } = await begin('/device?user_code=BCDF-GHJK')
     grant('newcomer', verifier, { login: 'New_Comer' })
     const back = await comeBack('newcomer', state, cookie)
@@ -113,7 +113,7 @@ describeOnEngines('OAuth on $kind', ({ open }) => {
     )
   })
 
-  it('asks for the second factor of the account, whatever the provider asked for', async () => {
+  it('requires the account’s second factor, whatever the provider required', async () => {
     const logIn = async () => {
       const { cookie, state, verifier } = await begin('/orders')
       grant('two-factors', verifier)
@@ -125,7 +125,7 @@ describeOnEngines('OAuth on $kind', ({ open }) => {
     await expectCodeAsked(server, await logIn(), { next: '/orders', recovery: recovery[0] })
   })
 
-  it('believes only a log-in that began in this browser', async () => {
+  it('accepts only logins started in this browser', async () => {
     const mine = await begin()
     const theirs = await begin()
     grant('stolen', theirs.verifier)
@@ -148,7 +148,7 @@ describeOnEngines('OAuth on $kind', ({ open }) => {
     expect(cancelled.code).toBe('oauth_failed')
   })
 
-  it('comes back to this site alone', async () => {
+  it('returns only to this site', async () => {
     const tricks = [
       '/\t/evil.example',
       '/\r\n/evil.example',
@@ -174,7 +174,7 @@ describeOnEngines('OAuth on $kind', ({ open }) => {
       { ip: '192.0.2.1', cookieHeader: '', local: false },
     )
 
-  it('links to an account with the same address only where both sides have verified it', async () => {
+  it('links accounts by address only if both sides have verified it', async () => {
     const make = (username: string, emailVerified: boolean) =>
       database.transaction((query) =>
         insertAccount(query, {
@@ -204,14 +204,14 @@ describeOnEngines('OAuth on $kind', ({ open }) => {
     expect((error as AgentGymError).code).toBe('oauth_failed')
   })
 
-  it('makes one account of one identity, however often it comes at once', async () => {
+  it('creates one account per identity under concurrency', async () => {
     const both = await Promise.all(
       [1, 2, 3].map(() => vouch({ subject: '4', login: 'twin', email: 'twin@example.net' })),
     )
     expect(new Set(both.map(({ account }) => account.id)).size).toBe(1)
   })
 
-  it('keeps a disabled account out', async () => {
+  it('refuses a disabled account', async () => {
     const { account } = await vouch({ subject: '5', login: 'banned', email: 'banned@example.net' })
     await database.query.updateTable('accounts').set({ disabled_at: new Date() }).where('id', '=', account.id).execute()
     const error = await vouch({ subject: '5' }).catch((caught: unknown) => caught)
@@ -219,7 +219,7 @@ describeOnEngines('OAuth on $kind', ({ open }) => {
   })
 })
 
-it('makes usernames of whatever people are called elsewhere', () => {
+it('derives valid usernames from any provider name', () => {
   expect(usernamesFrom('Octo_Cat').slice(0, 3)).toEqual(['octo-cat', 'octo-cat-2', 'octo-cat-3'])
   expect(usernamesFrom('--')[0]).toBe('user')
   expect(usernamesFrom('日本')[0]).toBe('user')

@@ -30,7 +30,7 @@ describeOnEngines('claiming a server on $kind', ({ open }) => {
     return rows.map(({ username }) => username)
   }
 
-  it('is for the first account, from this machine, of a server that only this machine reaches', async () => {
+  it('goes to the first account on a local server', async () => {
     await start()
     expect((await signUp('first')).body.operator).toBe(true)
     expect((await signUp('second')).body.operator).toBe(false)
@@ -38,7 +38,7 @@ describeOnEngines('claiming a server on $kind', ({ open }) => {
     expect(await isClaimed(database.query)).toBe(true)
   })
 
-  it('is not for a request that came through a proxy, under another name or from another machine', async () => {
+  it('does not go to requests through a proxy, with another host name or from another machine', async () => {
     await start()
     for (const [header, value] of [
       ['x-forwarded-for', '192.0.2.1'],
@@ -54,7 +54,7 @@ describeOnEngines('claiming a server on $kind', ({ open }) => {
   it.each([
     ['a name that a setting once made an operator', 'operator'],
     ['the first account', 'anyone'],
-  ])('of a public server takes more than signing up as %s', async (_what, username) => {
+  ])('of a public server needs more than signing up as %s', async (_what, username) => {
     await start({ local: false })
     const made = await signUp(username === 'operator' ? 'chosen' : username)
     expect(made.body.operator).toBe(false)
@@ -63,7 +63,7 @@ describeOnEngines('claiming a server on $kind', ({ open }) => {
     expect((await signUp('operator')).code).toBe('name_invalid')
   })
 
-  it('takes the set-up secret, once, by a session', async () => {
+  it('requires the set-up secret and a session, once', async () => {
     await start({ local: false })
     const ann = await newUser(server, 'ann')
     const bob = await newUser(server, 'bob')
@@ -96,7 +96,7 @@ describeOnEngines('claiming a server on $kind', ({ open }) => {
     expect(codes.at(-1)).toBe('rate_limited')
   })
 
-  it('takes the secret that the operator has chosen, and no other', async () => {
+  it('accepts only the configured secret', async () => {
     await start({ local: false, setupSecret: 'a secret of my own' })
     const ann = await newUser(server, 'ann')
     const { setupSecret: _, ...derived } = server.services.config
@@ -107,7 +107,7 @@ describeOnEngines('claiming a server on $kind', ({ open }) => {
       expect((await server.call('PUT', '/v1/account/operator', { ...ann, json: { setup_secret } })).status).toBe(status)
   })
 
-  it('works on the database, for an account that exists and for a new one, whatever its name', async () => {
+  it('works on the database, for existing and new accounts with any name', async () => {
     await start({ local: false })
     await newUser(server, 'ann')
     await addOperator(database, null, { username: 'ann', ip: null })
@@ -144,7 +144,7 @@ describeOnEngines('what operators do to accounts on $kind', ({ open }) => {
   const alive = async (by: { cookie?: string; token?: string }) =>
     (await server.call('GET', '/v1/account', by)).status === 200
 
-  it('disables and enables: sessions end for good, tokens stop and go on', async () => {
+  it('disables and enables: sessions end permanently, tokens are suspended', async () => {
     const user = await newUser(server, 'rude')
     const token = await newToken(server, user.cookie, ['packages:read'])
     expect((await act('PUT', 'rude', 'disabled', { reason: 'Spam' })).status).toBe(204)
@@ -171,7 +171,7 @@ describeOnEngines('what operators do to accounts on $kind', ({ open }) => {
     expect([await alive(again), await alive({ token: other })]).toEqual([false, false])
   })
 
-  it('ends requests of sessions that are over', async () => {
+  it('ends requests of ended sessions', async () => {
     const { cookie } = await newUser(server, 'watcher')
     const session = await database.query
       .selectFrom('sessions')
@@ -188,7 +188,7 @@ describeOnEngines('what operators do to accounts on $kind', ({ open }) => {
     expect(await actorHolds(database.query, actor)).toBe(false)
   })
 
-  it('appoints and demotes, by sessions only, and keeps an operator', async () => {
+  it('adds and removes operators by session only, and keeps at least one', async () => {
     const next = await newUser(server, 'next')
     const token = await newToken(server, ops.cookie, ['account:manage'])
     expect((await act('PUT', 'next', 'operator', undefined, { token })).code).toBe('forbidden')

@@ -30,7 +30,7 @@ describeOnEngines('organisations on $kind', ({ open }) => {
   const remove = (who: string, organisation: string, username: string) =>
     call(who, 'DELETE', `/${organisation}/members/${username}`)
 
-  it('belongs to its creator, and shows its members only to members', async () => {
+  it('belongs to its creator, and lists members only to members', async () => {
     const made = await call('ann', 'POST', '', { username: 'acme', display_name: 'Acme Robotics' })
     expect(made.status).toBe(201)
     expect(made.body).toMatchObject({
@@ -45,7 +45,7 @@ describeOnEngines('organisations on $kind', ({ open }) => {
     expect(own.body.organisations).toEqual([{ username: 'acme', role: 'owner' }])
   })
 
-  it('shares one space of names with users', async () => {
+  it('shares a namespace with users', async () => {
     expect((await call('ann', 'POST', '', { username: 'b0b' })).code).toBe('name_taken')
     expect((await call('ann', 'POST', '', { username: 'agentgym' })).code).toBe('name_invalid')
     // Operators may take the names that speak for AgentGym.
@@ -54,7 +54,7 @@ describeOnEngines('organisations on $kind', ({ open }) => {
     expect((await put('ann', 'acme', 'agentgym', 'member')).code).toBe('account_not_found')
   })
 
-  it('lets admins look after members, and owners alone make owners', async () => {
+  it('lets admins manage members, and only owners add owners', async () => {
     expect((await put('ann', 'acme', 'bob', 'admin')).body).toEqual({
       ...{ username: 'bob', role: 'admin', state: 'invited' },
     })
@@ -69,7 +69,7 @@ describeOnEngines('organisations on $kind', ({ open }) => {
     expect((await remove('bob', 'acme', 'cleo')).code).toBe('account_not_found')
   })
 
-  it('keeps an owner', async () => {
+  it('keeps at least one owner', async () => {
     expect((await remove('ann', 'acme', 'ann')).code).toBe('last_owner')
     expect((await put('ann', 'acme', 'ann', 'admin')).code).toBe('last_owner')
     expect((await put('ann', 'acme', 'bob', 'owner')).status).toBe(200)
@@ -109,7 +109,7 @@ describeOnEngines('organisations on $kind', ({ open }) => {
     ])
   })
 
-  it('makes nobody a member who has not accepted, in the role that was offered', async () => {
+  it('adds members only after acceptance, in the offered role', async () => {
     await call('ann', 'POST', '', { username: 'crew' })
     const members = async () => (await call('ann', 'GET', '/crew')).body
     await put('ann', 'crew', 'cleo', 'viewer')
@@ -130,7 +130,7 @@ describeOnEngines('organisations on $kind', ({ open }) => {
     expect(await members()).toMatchObject({ members: [{ username: 'ann' }, { username: 'cleo' }], invitations: [] })
   })
 
-  it('forgets invitations that were declined, withdrawn, have expired, or whose sender may invite no more', async () => {
+  it('drops invitations that were declined, withdrawn, have expired, or whose sender lost the permission', async () => {
     await call('ann', 'POST', '', { username: 'band' })
     await put('ann', 'band', 'bob', 'viewer')
     expect((await decline('bob', 'band')).status).toBe(204)
@@ -159,7 +159,7 @@ describeOnEngines('organisations on $kind', ({ open }) => {
     }
   })
 
-  it('mails the invited, once their address is confirmed', async () => {
+  it('emails invited users with a confirmed address', async () => {
     await call('ann', 'POST', '', { username: 'choir' })
     await put('ann', 'choir', 'bob', 'viewer')
     await database.query

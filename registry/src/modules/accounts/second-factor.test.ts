@@ -94,7 +94,7 @@ describeOnEngines('second factors on $kind', ({ open }) => {
       expect(everything).not.toContain(secret)
   })
 
-  it('a log-in without the code gets nothing but the chance to enter it', async () => {
+  it('permits only entering the code after a login without it', async () => {
     const { username, secret } = await enroll(await newUser(server, 'halfway'))
     const half = await logIn(username)
     expect([half.status, half.code]).toEqual([403, 'second_factor_required'])
@@ -125,7 +125,7 @@ describeOnEngines('second factors on $kind', ({ open }) => {
     expect((await server.call('POST', confirmPath, { json: { code: codeOf(secret) } })).code).toBe('unauthenticated')
   })
 
-  it('takes no code twice, nor an earlier one, not even in two requests at once', async () => {
+  it('rejects used and earlier codes, also concurrently', async () => {
     const { username, secret } = await enroll(await newUser(server, 'replayed'))
     const code = codeOf(secret)
     const both = await Promise.all([logIn(username, code), logIn(username, code), logIn(username, code)])
@@ -137,7 +137,7 @@ describeOnEngines('second factors on $kind', ({ open }) => {
     expect((await logIn(username, codeOf(secret, 20))).code).toBe('second_factor_invalid')
   })
 
-  it('takes each recovery code once, of this account only, and replaces all of them', async () => {
+  it('accepts each recovery code of this account once, and replaces all of them', async () => {
     const { username, recovery } = await enroll(await newUser(server, 'recoverer'))
     const other = await enroll(await newUser(server, 'other-recoverer'))
     const [first, second, third] = recovery
@@ -154,7 +154,7 @@ describeOnEngines('second factors on $kind', ({ open }) => {
     expect((await logIn(username, (replaced.body.recovery_codes as string[])[0])).status).toBe(200)
   })
 
-  it('stops guessing after ten codes, from wherever they come, and lets recovery codes in', async () => {
+  it('stops guessing after ten codes from any network, but accepts recovery codes', async () => {
     const { username, secret, recovery } = await enroll(await newUser(server, 'guessed'))
     const half = await logIn(username)
     const guesses: string[] = []
@@ -174,7 +174,7 @@ describeOnEngines('second factors on $kind', ({ open }) => {
     expect((await server.call('POST', '/v1/sessions', { json: wrong })).code).toBe('credentials_invalid')
   })
 
-  it('must be confirmed within 30 minutes for what matters', async () => {
+  it('must be confirmed within 30 minutes for sensitive actions', async () => {
     const { username, secret, cookie } = await enroll(await newOperator(server, 'careful'))
     await newUser(server, 'careless')
     const scopes = { name: 'x', scopes: ['market:sell', 'account:manage'] }
@@ -202,7 +202,7 @@ describeOnEngines('second factors on $kind', ({ open }) => {
     expect((await server.call('POST', '/v1/tokens', { cookie: confirmed.cookie, json: scopes })).status).toBe(201)
   })
 
-  it('lets tokens act that a confirmed session made, and others only read', async () => {
+  it('lets tokens from confirmed sessions act, and others only read', async () => {
     const user = await newOperator(server, 'automated')
     await newUser(server, 'managed')
     const before = await newToken(server, user.cookie, ['account:manage'])
@@ -240,7 +240,7 @@ describeOnEngines('second factors on $kind', ({ open }) => {
     expect(audit.body.entries).toMatchObject([{ actor: 'resetter', action: 'second-factor.reset' }])
   })
 
-  it('is asked for on the page of `agentgym login` too', async () => {
+  it('is required on the page of `agentgym login`, too', async () => {
     const { username, secret } = await enroll(await newUser(server, 'device-user'))
     const json = { name: 'laptop', scopes: ['market:sell'] }
     const codes = (await server.call('POST', '/v1/device-codes', { json })).body

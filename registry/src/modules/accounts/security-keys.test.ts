@@ -47,7 +47,7 @@ describeOnEngines('security keys on $kind', ({ open }) => {
   const answer = (cookie: string, credential: object) => post(confirmPath, cookie, { credential })
   const alive = async (cookie: string) => (await server.call('GET', '/v1/account', { cookie })).status
 
-  it('are added beside an app, named, listed and removed', async () => {
+  it('are added in addition to an app, named, listed and removed', async () => {
     const bare = await newUser(server, 'without-app')
     expect((await post(`${keys}/options`, bare.cookie)).code).toBe('second_factor_conflict')
     const { cookie, key, username } = await withKey('owner-of-keys')
@@ -86,7 +86,7 @@ describeOnEngines('security keys on $kind', ({ open }) => {
     expect(audit.map(({ action }) => action)).toEqual(['security-key.add', 'security-key.remove'])
   })
 
-  it('complete a log-in and confirm a session, each answer once', async () => {
+  it('complete a login and confirm a session, each response once', async () => {
     const { username, key, cookie } = await withKey('log-in-by-key')
     const half = await halfway(username)
     expect((await server.call('GET', '/v1/sessions/current/second-factor', { cookie: half })).body).toEqual({
@@ -115,7 +115,7 @@ describeOnEngines('security keys on $kind', ({ open }) => {
     expect(shown).toMatchObject({ last_used_at: expect.any(String) })
   })
 
-  it('refuse challenges that were used, replaced, of another session or another purpose', async () => {
+  it('refuse challenges that were used, replaced, or for another session or purpose', async () => {
     const { username, key, cookie } = await withKey('replayer')
     const [one, two] = [await halfway(username), await halfway(username)]
     const ofOne = await optionsOf(confirmPath, one)
@@ -140,7 +140,7 @@ describeOnEngines('security keys on $kind', ({ open }) => {
     expect(await alive(late)).toBe(401)
   })
 
-  it('refuse other origins, other kinds of answer and keys that did not verify their user', async () => {
+  it('refuse other origins, other response types and keys without user verification', async () => {
     const { username, key, cookie } = await withKey('phished')
     const half = await halfway(username)
     const lies = {
@@ -173,7 +173,7 @@ describeOnEngines('security keys on $kind', ({ open }) => {
     expect(await alive(half)).toBe(401)
   })
 
-  it('refuse the key of another user, also under an ID of this one', async () => {
+  it('refuse another user’s key, also under this user’s key ID', async () => {
     const mine = await withKey('victim')
     const theirs = await withKey('attacker')
     const half = await halfway(mine.username)
@@ -192,7 +192,7 @@ describeOnEngines('security keys on $kind', ({ open }) => {
     expect(refused).toHaveLength(2)
   })
 
-  it('refuse a count of signatures that does not rise, and tell the user', async () => {
+  it('refuse a signature counter that does not increase, and notify the user', async () => {
     const key = new SoftKey(server.url, { count: 7 })
     const { username } = await withKey('copied', key)
     const use = async (count: number) => {
@@ -216,7 +216,7 @@ describeOnEngines('security keys on $kind', ({ open }) => {
     expect(both.map(({ status }) => status).sort()).toEqual([200, 401])
   })
 
-  it('end with the second factor; its codes go on beside them', async () => {
+  it('are removed with the second factor, and codes remain valid alongside', async () => {
     const { username, key, recovery, cookie } = await withKey('remover')
     const code = await server.call('POST', '/v1/sessions', { json: { username, password, code: recovery[0] } })
     expect(code.status).toBe(200)

@@ -24,7 +24,7 @@ describeOnEngines('sessions on $kind', ({ open }) => {
   const list = async (cookie: string) =>
     (await server.call('GET', '/v1/sessions', { cookie })).body.sessions as Listed[]
 
-  it('lists all of one’s own, and which of them asks', async () => {
+  it('lists the user’s own sessions and marks the current one', async () => {
     const user = await newUser(server, 'lister')
     const [laptop, phone] = [await logIn('lister'), await logIn('lister')]
     const fromPhone = await list(phone)
@@ -43,7 +43,7 @@ describeOnEngines('sessions on $kind', ({ open }) => {
     expect(text).not.toContain(hashSecret(secret).slice(0, 32))
   })
 
-  it('ends one, and no other', async () => {
+  it('ends only the given session', async () => {
     const { cookie } = await newUser(server, 'ender')
     const lost = await logIn('ender')
     const id = (await list(lost)).find(({ current }) => current)?.id

@@ -63,7 +63,7 @@ describeOnEngines('single sign-on of an organization on $kind', ({ open }) => {
     return server.call('GET', back.slice(server.url.length), { cookie: cookies })
   }
 
-  it('needs an owner, an issuer that the operator allows and that answers, and a verified domain', async () => {
+  it('requires an owner, an allowed and responding issuer, and a verified domain', async () => {
     const stranger = (await newUser(server, 'stranger')).cookie
     expect(await server.call('PUT', signOn, { cookie: stranger, json: settings() })).toMatchObject({
       code: 'forbidden',
@@ -98,7 +98,7 @@ describeOnEngines('single sign-on of an organization on $kind', ({ open }) => {
     expect((await verify('example.org')).body).toMatchObject({ domain: 'example.org', verified: true })
   })
 
-  it('makes an account and a member with the default role once, and logs in to it afterwards', async () => {
+  it('creates an account and membership with the default role once, and then logs in to it', async () => {
     const first = await logIn('ann')
     expect({ status: first.status, to: first.headers.get('location') }).toEqual({ status: 302, to: '/runs' })
     expect((await server.call('GET', '/v1/account', { cookie: first.cookie })).body).toMatchObject({
@@ -110,7 +110,7 @@ describeOnEngines('single sign-on of an organization on $kind', ({ open }) => {
     expect(await membersOf()).toEqual(['ann: member', 'owner: owner'])
   })
 
-  it('asks for the second factor of the account: the organization’s provider is the first', async () => {
+  it('requires the account’s second factor in addition to the provider', async () => {
     const first = await logIn('cleo')
     expect(first.headers.get('location')).toBe('/runs')
     const { recovery } = await enrollSession(server, first.cookie)
@@ -118,13 +118,13 @@ describeOnEngines('single sign-on of an organization on $kind', ({ open }) => {
     await server.call('DELETE', '/v1/organisations/example/members/cleo', { cookie: owner })
   })
 
-  it('does not add again whom an owner has removed', async () => {
+  it('does not add a removed member again', async () => {
     await server.call('DELETE', '/v1/organisations/example/members/ann', { cookie: owner })
     expect((await logIn('ann')).status).toBe(302)
     expect(await membersOf()).toEqual(['owner: owner'])
   })
 
-  it('does not enter an account that exists with the address, and links it for who is logged in to it', async () => {
+  it('does not log in to an existing account with the address, but links it for its logged-in user', async () => {
     const bob = await newUser(server, 'bob')
     await database.query
       .updateTable('accounts')
@@ -138,7 +138,7 @@ describeOnEngines('single sign-on of an organization on $kind', ({ open }) => {
     expect(await membersOf()).toEqual(['bob: member', 'owner: owner'])
   })
 
-  it('lets the provider speak only for verified addresses of verified domains', async () => {
+  it('trusts the provider only for verified addresses in verified domains', async () => {
     for (const login of ['eve@elsewhere.com', 'eve@sub.example.org', 'eve@example.org.evil.com', 'unverified-eve'])
       expect(await logIn(login, { email: 'eve@example.org' }), login).toMatchObject({ code: 'oauth_failed' })
     expect(
@@ -146,7 +146,7 @@ describeOnEngines('single sign-on of an organization on $kind', ({ open }) => {
     ).toEqual([])
   })
 
-  it('takes a callback only from the browser that started it, and once', async () => {
+  it('accepts a callback once, only from the browser that started it', async () => {
     const start = await server.call('GET', '/v1/sign-on?email=ann@example.org')
     const back = (await throughProvider(String(start.headers.get('location')), 'ann')).slice(server.url.length)
     expect(await server.call('GET', back)).toMatchObject({ code: 'oauth_failed' })
@@ -156,7 +156,7 @@ describeOnEngines('single sign-on of an organization on $kind', ({ open }) => {
     expect(await server.call('GET', back, { cookie: start.cookie })).toMatchObject({ code: 'oauth_failed' })
   })
 
-  it('sends a browser back to the log-in page with what failed', async () => {
+  it('redirects the browser to the login page with the failure', async () => {
     const headers = { accept: 'text/html,application/xhtml+xml' }
     for (const [path, code] of [
       ['/v1/sign-on?email=zoe@nowhere.example', 'oauth_not_configured'],

@@ -26,7 +26,7 @@ describeOnEngines('tokens that tokens create, on $kind', ({ open }) => {
   const revoke = (by: { token?: string; cookie?: string }, id: string) => server.call('DELETE', `/v1/tokens/${id}`, by)
   const works = async (token: string) => (await server.call('GET', '/v1/account', { token })).status === 200
 
-  it('expire with their parent, whatever they ask for', async () => {
+  it('expire with their parent, whatever expiry they request', async () => {
     const { cookie } = await newUser(server, 'short')
     const parent = (await create({ cookie }, { expires_in_days: 1 })).body
     const child = (await create({ token: String(parent.token) }, { expires_in_days: 365 })).body
@@ -63,7 +63,7 @@ describeOnEngines('tokens that tokens create, on $kind', ({ open }) => {
     ])
   })
 
-  it('cannot be created past a revocation at the same time', async () => {
+  it('cannot escape a concurrent revocation', async () => {
     const { cookie } = await newUser(server, 'racer')
     for (let round = 0; round < 8; round++) {
       const parent = (await create({ cookie }, {})).body
@@ -119,7 +119,7 @@ describeOnEngines('tokens that tokens create, on $kind', ({ open }) => {
     )
   })
 
-  it('that were created before parents were recorded get theirs from the audit log', async () => {
+  it('get unrecorded parents from the audit log', async () => {
     const { cookie } = await newUser(server, 'upgraded')
     const parent = (await create({ cookie }, { expires_in_days: 1 })).body
     const child = (await create({ token: String(parent.token) }, {})).body
@@ -141,7 +141,7 @@ describeOnEngines('tokens that tokens create, on $kind', ({ open }) => {
     expect(first.expires_at?.toISOString()).toBe(parent.expires_at)
   })
 
-  it('work for what their parent is bound to', async () => {
+  it('inherit their parent’s worker limits', async () => {
     const first = await server.call('POST', '/v1/sessions', {
       json: { username: 'the-first', password: 'correct horse battery' },
     })

@@ -47,7 +47,7 @@ describeOnEngines('tokens on $kind', ({ open }) => {
     expect(listed.text).not.toContain(hashSecret(String(token)))
   })
 
-  it('lets a token do what it implies, and say what that is', async () => {
+  it('grants implied scopes, and reports them', async () => {
     const token = await newToken(server, user.cookie, ['packages:manage'])
     expect((await whoAmI(token)).body).toMatchObject({
       username: 'holder',
@@ -55,7 +55,7 @@ describeOnEngines('tokens on $kind', ({ open }) => {
     })
   })
 
-  it('refuses what is no token, unknown, expired, revoked, or of a disabled account', async () => {
+  it('refuses invalid, unknown, expired and revoked tokens, and those of disabled accounts', async () => {
     const expired = await newToken(server, user.cookie, ['packages:read'])
     await change(expired, { expires_at: new Date(Date.now() - 1_000) })
     const revoked = String((await create(user, { name: 'x', scopes: ['packages:read'] })).body.token)
@@ -80,7 +80,7 @@ describeOnEngines('tokens on $kind', ({ open }) => {
     expect((await server.call('GET', '/v1/account', basic)).code).toBe('unauthenticated')
   })
 
-  it('says when a token was used last, without writing for every request', async () => {
+  it('reports when a token was last used, without a write per request', async () => {
     const token = await newToken(server, user.cookie, ['packages:read'])
     await whoAmI(token)
     const first = (await find(token)).last_used_at
@@ -113,7 +113,7 @@ describeOnEngines('tokens on $kind', ({ open }) => {
     expect(await scopesBy({ token })).toEqual(['packages:read'])
   })
 
-  it('knows the worker beside the server, who touches jobs and nothing else', async () => {
+  it('identifies the built-in worker, which can access only jobs', async () => {
     const embeddedWorkerToken = makeSecret('agt_')
     const beside = await startAuthServer(database, { embeddedWorkerToken })
     try {
@@ -130,7 +130,7 @@ describeOnEngines('tokens on $kind', ({ open }) => {
     expect((await whoAmI(embeddedWorkerToken)).code).toBe('unauthenticated')
   })
 
-  it('takes the workers of an operator away with the office', async () => {
+  it('revokes an operator’s worker tokens on demotion', async () => {
     const token = await newToken(server, operator.cookie, ['worker'])
     const setOperator = (value: boolean) =>
       database.query.updateTable('accounts').set({ operator: value }).where('username', '=', 'the-first').execute()
@@ -140,13 +140,13 @@ describeOnEngines('tokens on $kind', ({ open }) => {
     await setOperator(true)
   })
 
-  it('grants nothing for a scope that is not known any more', async () => {
+  it('grants nothing for a scope that no longer exists', async () => {
     const token = await newToken(server, user.cookie, ['packages:read'])
     await change(token, { scopes: JSON.stringify(['packages:read', 'everything']) })
     expect((await whoAmI(token)).body.scopes).toEqual(['packages:read'])
   })
 
-  it('revokes one’s own tokens only; a token may always throw itself away', async () => {
+  it('revokes only the user’s own tokens; a token may always revoke itself', async () => {
     const token = await newToken(server, user.cookie, ['packages:read'])
     const { id } = await find(token)
     const other = await newUser(server, 'somebody')

@@ -67,7 +67,7 @@ describeOnEngines('the catalogue over HTTP on $kind', ({ open }) => {
     return schema.parse(await response.json())
   }
 
-  it('has made the HTML of every README when it was published; of another edition of the sanitiser it shows none', async () => {
+  it('stores README HTML at publishing, and ignores HTML of another sanitizer version', async () => {
     const { query } = database
     const versions = await query.selectFrom('versions').select('id').execute()
     const made = await query.selectFrom('readme_html').selectAll().execute()
@@ -78,7 +78,7 @@ describeOnEngines('the catalogue over HTTP on $kind', ({ open }) => {
     expect(shown.readme?.html).not.toContain('stale')
   })
 
-  it('shows people a page at the address that publishing prints', async () => {
+  it('shows a page at the URL printed by publishing', async () => {
     for (const path of [`/packages/${name}`, `/packages/${name.replace('/', '%2F')}`]) {
       const response = await get(path)
       expect(response.status).toBe(200)
@@ -91,7 +91,7 @@ describeOnEngines('the catalogue over HTTP on $kind', ({ open }) => {
     expect((await get('/packages/@nobody/nothing')).status).toBe(404)
   })
 
-  it('lists what was published, as its latest version describes it', async () => {
+  it('lists published packages as described by their latest version', async () => {
     const list = await read(packageListSchema, '/v1/packages?q=cart+pole&kind=scenario')
     expect(list).toMatchObject({
       total: 1,
@@ -104,7 +104,7 @@ describeOnEngines('the catalogue over HTTP on $kind', ({ open }) => {
     expect((await read(packageListSchema, '/v1/packages?q=第一')).packages).toEqual([])
   })
 
-  it('gives everything that a package page shows', async () => {
+  it('returns everything that a package page shows', async () => {
     const page = await read(packagePageSchema, `/v1/packages/${name}`)
     expect(page).toMatchObject({
       name,
@@ -128,7 +128,7 @@ describeOnEngines('the catalogue over HTTP on $kind', ({ open }) => {
     expect(listed.quality).toBe(page.quality.score)
   })
 
-  it("gives each version's own README, its text whole and its scripts inert", async () => {
+  it("returns each version's own README, complete and with inert scripts", async () => {
     const path = `/v1/packages/${name}/versions/1.0.0/readme`
     const readme: VersionReadme = await read(versionReadmeSchema, path)
     expect(readme).toMatchObject({ name, version: '1.0.0', markdown: firstReadme })
@@ -143,7 +143,7 @@ describeOnEngines('the catalogue over HTTP on $kind', ({ open }) => {
     expect(second.markdown).toBe('# Second\n')
   })
 
-  it.each(['', '/versions/1.0.0/readme'])('takes a name in all its forms, but not encoded twice: …%s', async (rest) => {
+  it.each(['', '/versions/1.0.0/readme'])('accepts every form of a name, but not doubly encoded: …%s', async (rest) => {
     const [scope, base] = name.split('/')
     const plain = await (await get(`/v1/packages/${scope}/${base}${rest}`)).json()
     for (const form of [`${scope}%2f${base}`, `${scope}%2F${base}`, `%40${scope.slice(1)}%2f${base}`]) {
@@ -154,7 +154,7 @@ describeOnEngines('the catalogue over HTTP on $kind', ({ open }) => {
     expect((await get(`/v1/packages/${scope}%252f${base}${rest}`)).status).toBe(404)
   })
 
-  it('walks through pages by cursors, and refuses one that it did not give', async () => {
+  it('pages by cursors, and refuses forged ones', async () => {
     const first = await read(packageListSchema, '/v1/packages?limit=1&sort=newest')
     expect(first.next_cursor).toBeNull()
     for (const query of [

@@ -38,7 +38,7 @@ describeOnEngines('what needs a package on $kind', ({ open }) => {
     })
   })
 
-  it('agents verified on any of its versions, each once, without those that were yanked', async () => {
+  it('include agents verified on any of its versions, each once, without yanked ones', async () => {
     await verifyAgent(services, ada)
     await verifyAgent(services, ada, { version: '0.2.0', scenario: { name, version: '1.1.0' } })
     const agent = { name: `@${ada.username}/maze-ppo`, title: 'Maze solver' }
@@ -47,7 +47,7 @@ describeOnEngines('what needs a package on $kind', ({ open }) => {
     expect((await find()).agents).toEqual([{ ...agent, version: '0.1.0', scenario_version: '1.0.0' }])
   })
 
-  it('packages by their latest version; private ones for their members alone', async () => {
+  it('include packages by their latest version, private ones for members only', async () => {
     const manifest = { dependencies: { [name]: '^1.0.0' } }
     await publish(services, ada, '1.0.0', { base: 'open', manifest })
     await publish(services, ada, '1.0.0', { base: 'secret', manifest, visibility: 'private' })

@@ -109,7 +109,7 @@ describeOnEngines('a package in one answer on $kind', ({ open }) => {
     return { page, offer, details, episode: await settled(readSampleEpisode(database.query, actor, name, version)) }
   }
 
-  it('says to everybody what the page, the offer, the version and the episode say', async () => {
+  it('equals the separate responses for every caller', async () => {
     const kinds: string[] = []
     for (const [kind, name] of Object.entries(names)) {
       for (const [who, actor] of actors) {
@@ -132,7 +132,7 @@ describeOnEngines('a package in one answer on $kind', ({ open }) => {
     expect(kinds.filter((kind) => kind === 'object').length).toBeGreaterThan(60)
   }, 300_000)
 
-  it('has all of it where there is all of it', async () => {
+  it('is complete for a complete package', async () => {
     const { page, offer, latest } = await packageView(services, null, names.agent)
     expect(page.latest?.version).toBe('0.1.0')
     expect(offer).toMatchObject({ verification: { state: 'verified', return_mean: 0.93 } })
@@ -149,7 +149,7 @@ describeOnEngines('a package in one answer on $kind', ({ open }) => {
     expect((await packageView(services, cast.buyer, names.downBought)).latest).not.toBeNull()
   })
 
-  it('is found by any casing of the name, and not where nothing is', async () => {
+  it('is found in any casing, and not for missing packages', async () => {
     expect((await packageView(services, null, names.free.toUpperCase())).page.name).toBe(names.free)
     for (const name of ['@nobody/none', 'none', '@/', "@a/b'; drop table packages"])
       expect(await settled(packageView(services, null, name))).toBe('package_not_found')

@@ -28,14 +28,14 @@ describeOnEngines('a publisher on $kind', ({ open }) => {
   const names = async (actor: Actor | null, username = owner.username) =>
     (await describePublisher(services, actor, username)).packages.map(({ name }) => name.split('/')[1]).sort()
 
-  it('shows strangers what is public, and its members the rest', async () => {
+  it('shows public packages to everyone, and private ones to members', async () => {
     expect(await names(null)).toEqual(['open'])
     expect(await names(await createActor(database))).toEqual(['open'])
     expect(await names(owner)).toEqual(['hidden', 'open'])
     expect(await names({ ...owner, scopes: new Set(['training:view']) })).toEqual(['open'])
   })
 
-  it('in any casing, with what it is called', async () => {
+  it('is found in any casing, with its display name', async () => {
     const found = await describePublisher(services, null, owner.username.toUpperCase())
     expect(found).toMatchObject({ username: owner.username, kind: 'user', display_name: null })
     expect(await names(null, 'lab')).toEqual(['other'])

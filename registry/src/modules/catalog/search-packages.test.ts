@@ -27,7 +27,7 @@ describeOnEngines('words on $kind', ({ open }) => {
   afterAll(() => database.close())
   const names = async (q: string) => (await search(database, { q })).rows.map(({ name }) => name.replace('@acme/', ''))
 
-  it('puts names before titles and keywords, those before summaries, and READMEs last whatever their downloads', async () => {
+  it('ranks names, then titles and keywords, then summaries, then READMEs, whatever the downloads', async () => {
     const found = await names('zephyr')
     expect(found[0]).toBe('zephyr')
     expect(found.slice(1, 3).sort()).toEqual(['by-keyword', 'by-title'])
@@ -40,11 +40,11 @@ describeOnEngines('words on $kind', ({ open }) => {
     expect(found[2]).toBe('cart-pole-hard')
   })
 
-  it.each(['@acme/cart-pole', 'acme/cart-pole'])('puts the package of that very name first: %j', async (q) => {
+  it.each(['@acme/cart-pole', 'acme/cart-pole'])('ranks an exact name first: %j', async (q) => {
     expect((await names(q))[0]).toBe('cart-pole')
   })
 
-  it('finds by the beginning of the last word, by names written in one, and within a scope', async () => {
+  it('finds by a prefix of the last word, by joined names, and within a scope', async () => {
     expect(await names('lunar la')).toEqual(['lunar-lander'])
     expect(await names('lunarlander')).toEqual(['lunar-lander'])
     expect(await names('lun')).toEqual(['lunar-lander'])
@@ -52,14 +52,14 @@ describeOnEngines('words on $kind', ({ open }) => {
     expect(await names('@other/')).toEqual(['@other/cart-pole'])
   })
 
-  it('knows English word forms and stop words, and no accents', async () => {
+  it('supports English word forms and stop words, and ignores accents', async () => {
     expect(await names('balancing poles')).toHaveLength(2)
     expect(await names('policy of running')).toEqual(['lunar-lander'])
     expect(await names('cafe')).toEqual(['cafe'])
     expect(await names('CAFÉ')).toEqual(['cafe'])
   })
 
-  it('finds in scripts without spaces, and from right to left', async () => {
+  it('supports scripts without spaces and right-to-left scripts', async () => {
     expect(await names('学习')).toEqual(['chinese'])
     expect(await names('摆')).toEqual(['chinese'])
     expect(await names('مرحبا')).toEqual(['chinese'])
@@ -97,7 +97,7 @@ describeOnEngines('words on $kind', ({ open }) => {
     )
   })
 
-  it('takes texts that normalising makes many times as long', async () => {
+  it('accepts texts that become many times longer by normalization', async () => {
     // U+FDFA becomes eighteen characters.
     const long = '\ufdfa'.repeat(60_000)
     const distinct = Array.from({ length: 20_000 }, (_, index) => `${index}\ufdfa`).join(' ')
@@ -109,7 +109,7 @@ describeOnEngines('words on $kind', ({ open }) => {
     expect(await names('@long/')).toHaveLength(2)
   })
 
-  it('finds nothing where one word is nowhere, and everything without words', async () => {
+  it('finds nothing if a word is missing, and everything without words', async () => {
     expect(await names('cart nowhere')).toEqual([])
     expect(await searchAll(database, { q: ' ?! ' })).toHaveLength(13)
   })

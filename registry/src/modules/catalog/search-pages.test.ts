@@ -55,7 +55,7 @@ describeOnEngines('pages on $kind', ({ kind, open }) => {
   })
   afterAll(() => database.close())
 
-  it('one after another are the whole order, whatever the filters, the sort and the size', async () => {
+  it('cover the whole order for any filters, sort and page size', async () => {
     await fc.assert(
       fc.asyncProperty(filters, fc.integer({ min: 9, max: 60 }), fc.boolean(), async (criteria, limit, known) => {
         const actor = known ? member : null
@@ -79,7 +79,7 @@ describeOnEngines('pages on $kind', ({ kind, open }) => {
     )
   })
 
-  it('counts in each facet what choosing that value finds', async () => {
+  it('facet counts equal the results of each value', async () => {
     await fc.assert(
       fc.asyncProperty(filters, fc.boolean(), async ({ sort: _, ...criteria }, known) => {
         const actor = known ? member : null
@@ -99,7 +99,7 @@ describeOnEngines('pages on $kind', ({ kind, open }) => {
   })
 
   it.each(['newest', 'quality', 'downloads', 'relevance'] as const)(
-    'by %s, hold what was there once each while packages are added',
+    'by %s, contain existing packages once while others are added',
     async (sort) => {
       for (const q of ['', 'agent']) {
         const before = await searchAll(database, { q, sort, limit: 1000 })
@@ -124,7 +124,7 @@ describeOnEngines('pages on $kind', ({ kind, open }) => {
     },
   )
 
-  it('of nothing are one empty page', async () => {
+  it('are one empty page without results', async () => {
     expect(await search(database, { category: 'nothing' })).toMatchObject({ rows: [], end: null })
     expect(await search(database, { q: 'nowhereatall' })).toEqual({ rows: [], end: null, groups: [] })
   })

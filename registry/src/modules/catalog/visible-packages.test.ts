@@ -63,7 +63,7 @@ describeOnEngines('private packages on $kind', ({ open }) => {
     return { names, counted }
   }
 
-  it.each(ways)('are found and counted for nobody else: %j', async (criteria) => {
+  it.each(ways)('are not found or counted for others: %j', async (criteria) => {
     const stranger = await createActor(database)
     for (const actor of [null, stranger]) expect(await secrets(criteria, actor)).toEqual({ names: [], counted: 0 })
   })
@@ -80,7 +80,7 @@ describeOnEngines('private packages on $kind', ({ open }) => {
     },
   )
 
-  it('are hidden from a token that may not read them', async () => {
+  it('are hidden from a token without the scope', async () => {
     const token: Actor = {
       ...owner,
       tokenId: '00000000-0000-0000-0000-000000000001',
@@ -89,13 +89,13 @@ describeOnEngines('private packages on $kind', ({ open }) => {
     for (const criteria of ways) expect(await secrets(criteria, token)).toEqual({ names: [], counted: 0 })
   })
 
-  it('are found no more by those who left', async () => {
+  it('are hidden from former members', async () => {
     const left = roles.get('admin') ?? owner
     await database.query.deleteFrom('memberships').where('user_id', '=', left.accountId).execute()
     for (const criteria of ways) expect(await secrets(criteria, left)).toEqual({ names: [], counted: 0 })
   })
 
-  it('are counted and not counted as their visibility changes', async () => {
+  it('are counted according to their current visibility', async () => {
     const counts = async () =>
       (await search(database, { limit: 1 })).groups.reduce((sum, group) => sum + group.packages, 0)
     const set = (visibility: 'public' | 'private', latest: string | null) =>

@@ -50,7 +50,7 @@ describeOnEngines('who may have which package, on $kind', ({ open }) => {
     '/npm/-/package/{}/dist-tags',
   ]
   it.each(documents)(
-    '%s: everybody reads of what is sold, nobody of what is private, those of what was taken down who have it',
+    '%s: metadata is public for paid packages, hidden for private ones, and limited to owners and buyers after a take-down',
     async (path) => {
       const of = (name: string) => path.replace('{}', `{${name}}`)
       for (const name of ['free', 'paid', 'hosted'])
@@ -63,7 +63,7 @@ describeOnEngines('who may have which package, on $kind', ({ open }) => {
     },
   )
 
-  it('the page of what was taken down says so to everybody, with the reason, and shows the rest to few', async () => {
+  it('the page of a package that was taken down shows the reason to everyone, and the rest only to members and buyers', async () => {
     for (const caller of callers) {
       const { status, text } = await world.server.call('GET', world.filled('/v1/packages/{gone}'), {
         token: world.tokens[caller],
@@ -77,7 +77,7 @@ describeOnEngines('who may have which package, on $kind', ({ open }) => {
     expect(await world.statuses('GET', '/v1/packages/{secret}')).toEqual(strangers(404))
   })
 
-  it('search finds what is sold, and what was taken down only for its members', async () => {
+  it('search finds paid packages, and those taken down only for members', async () => {
     for (const path of [
       `/v1/packages?q=${world.cast.seller.username}`,
       '/v1/packages?limit=100',
@@ -124,7 +124,7 @@ describeOnEngines('who may have which package, on $kind', ({ open }) => {
     expect(started).toEqual(expected.map((status) => status === 201))
   })
 
-  it('no address gives what is stored, and no job its tarball without the lease', async () => {
+  it('no URL exposes stored objects, and no job its tarball without the lease', async () => {
     const version = await database.query
       .selectFrom('versions')
       .innerJoin('packages', 'packages.id', 'versions.package_id')
@@ -152,7 +152,7 @@ describeOnEngines('who may have which package, on $kind', ({ open }) => {
     expect((await world.server.call('GET', path, { token: world.tokens.buyer, headers: known })).status).toBe(304)
   })
 
-  it('what is refused says how to get it', async () => {
+  it('a refusal says how to get access', async () => {
     const path = world.filled('/npm/{paid}/tarball')
     const { text } = await world.server.call('GET', path)
     const { error, code } = JSON.parse(text)
@@ -164,7 +164,7 @@ describeOnEngines('who may have which package, on $kind', ({ open }) => {
     expect(JSON.parse(narrow.text).error).toContain('packages:read')
   })
 
-  it('a licence is for one major: another one is bought anew', async () => {
+  it('a license covers one major version', async () => {
     const listed = await listPackage(database, {
       ...{ ownerId: world.cast.seller.accountId, owner: world.cast.seller.username },
       ...{ price: { kind: 'one_time', amountMinor: 100 }, versions: ['1.0.0', '1.5.0', '2.0.0'] },

@@ -32,7 +32,7 @@ describeOnEngines('files of a leased job on $kind', ({ open }) => {
     return (await server.call('GET', url.slice(server.url.length), { headers })).status
   }
 
-  it('a run’s scenario that is hosted only goes to its worker, until the run has ended', async () => {
+  it('a hosted-only scenario is served to the run’s worker until the run ends', async () => {
     const { services } = server
     const name = await sell(services, cast.seller, 'hosted', { kind: 'per_run', amount_minor: 200 })
     const request = startRunRequestSchema.parse({ scenario: name, expected_price: { amount_minor: 200 } })
@@ -52,7 +52,7 @@ describeOnEngines('files of a leased job on $kind', ({ open }) => {
     expect(await get(url, job.lease)).toBe(409)
   })
 
-  it('a version that is checked goes to its worker, whatever it costs and whatever became of its package', async () => {
+  it('a version being checked is served to its worker, whatever the price and state of its package', async () => {
     const { services } = server
     const name = await sell(services, cast.seller, 'paid', { kind: 'one_time', amount_minor: 200 })
     await upload(services, cast.seller, '1.1.0', { base: 'paid' })

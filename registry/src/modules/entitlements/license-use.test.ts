@@ -11,8 +11,8 @@ import { submitRun } from '../runs/submit-run.ts'
 import { type Access, tarballAccess } from './entitlements.ts'
 import { type Cast, type MarketServer, openCast, sell, startMarketServer } from './testing/market-server.ts'
 
-describe('who may have the files', () => {
-  it('follows from membership, licence, price and moderation, in this order', () => {
+describe('access to files', () => {
+  it('depends on membership, license, price and moderation, in this order', () => {
     const state = fc.record({
       kind: fc.constantFrom('free' as const, 'one_time' as const, 'per_run' as const),
       license: fc.boolean(),
@@ -86,7 +86,7 @@ describeOnEngines('using a licence on $kind', ({ open }) => {
       request: startRunRequestSchema.parse({ scenario: name }),
     })
 
-  it('begins with the first download, and asking about it is none', async () => {
+  it('begins with the first download, but not with a HEAD request', async () => {
     const somebody = await buyer()
     await download(somebody, false)
     expect(await licenseOf(somebody)).toEqual({ used: false, held: true })
@@ -96,13 +96,13 @@ describeOnEngines('using a licence on $kind', ({ open }) => {
     expect(await codeOf(giveBack(somebody))).toBe('refund_refused')
   })
 
-  it('begins with a run as well', async () => {
+  it('begins with a run, too', async () => {
     const somebody = await buyer()
     await train(somebody)
     expect(await licenseOf(somebody)).toEqual({ used: true, held: true })
   })
 
-  it('ends with a refund: neither files nor runs', async () => {
+  it('ends access to files and runs with a refund', async () => {
     const somebody = await buyer()
     await giveBack(somebody)
     expect(await codeOf(download(somebody))).toBe('payment_required')
@@ -111,7 +111,7 @@ describeOnEngines('using a licence on $kind', ({ open }) => {
     expect(await written.execute()).toEqual([])
   })
 
-  it('never gives both files and a refund, even for concurrent requests', async () => {
+  it('never grants both files and a refund, even for concurrent requests', async () => {
     for (let round = 0; round < 10; round++) {
       const somebody = await buyer()
       const requested = [download(somebody), giveBack(somebody), download(somebody), train(somebody)]
@@ -128,7 +128,7 @@ describeOnEngines('using a licence on $kind', ({ open }) => {
     }
   })
 
-  it('holds when the package is sold by the run from then on, whose files nobody new gets', async () => {
+  it('remains valid when the package becomes per-run, while others get no files', async () => {
     const listed = await sell(server.services, cast.seller, 'changing', { kind: 'one_time', amount_minor: 100 })
     await buy(server.services, cast.buyer, { name: listed })
     await database.query

@@ -16,7 +16,7 @@ describeOnEngines('who may see whose money, on $kind', ({ open }) => {
     await database.close()
   })
 
-  it('answers about others’ orders, money and licences as about none', async () => {
+  it('answers about others’ orders, money and licenses as if they did not exist', async () => {
     const { order } = world.names
     const unknown = crypto.randomUUID()
     const asking: Caller[] = ['other', 'refunded', 'colleague', 'operator']
@@ -66,7 +66,7 @@ describeOnEngines('who may see whose money, on $kind', ({ open }) => {
       }
   })
 
-  it('RPC has nothing of the market', async () => {
+  it('RPC has no market methods', async () => {
     for (const method of [
       'orders.list',
       'orders.place',

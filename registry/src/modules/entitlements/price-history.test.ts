@@ -20,7 +20,7 @@ const entry = (terms: PriceTerms, effective: number, more: Partial<PriceEntry> =
   ...more,
 })
 
-describe('a price that is set', () => {
+describe('a new price', () => {
   it.each([
     [free, once(1n), true],
     [free, perRun(1n), true],
@@ -34,15 +34,15 @@ describe('a price that is set', () => {
     [once(5n), once(4n), false],
     [perRun(5n), once(5n), false],
     [perRun(5n), perRun(4n), false],
-  ])('after %o: is %o a raise? %s', (current, next, raise) => {
+  ])('after %o, %o is a raise: %s', (current, next, raise) => {
     expect(isRaise(current, next)).toBe(raise)
     const effective = priceTakesEffectAt({ current, next }, { at: at(100), noticeMs: 7 })
     expect(effective).toEqual(at(raise ? 107 : 100))
   })
 })
 
-describe('a history of prices', () => {
-  it('is free before the first, and then what took effect last', () => {
+describe('a price history', () => {
+  it('is free before the first price, then the latest effective one', () => {
     const history = [entry(once(3n), 30), entry(once(1n), 10), entry(once(2n), 20)]
     expect([9, 10, 19, 20, 30, 99].map((ms) => priceAt(history, at(ms)).amountMinor)).toEqual([0n, 1n, 1n, 2n, 3n, 3n])
     expect(upcomingPrices(history, at(10)).map(({ amountMinor }) => amountMinor)).toEqual([2n, 3n])
@@ -50,12 +50,12 @@ describe('a history of prices', () => {
     expect(priceAt([], at(0))).toEqual(free)
   })
 
-  it('of two from the same moment the one that was set last holds', () => {
+  it('of two effective at the same time, the one set last applies', () => {
     const history = [entry(once(2n), 10, { createdAt: at(5) }), entry(once(1n), 10, { createdAt: at(4) })]
     expect(priceAt(history, at(10)).amountMinor).toBe(2n)
   })
 
-  it('what was withdrawn never holds', () => {
+  it('a withdrawn price never applies', () => {
     const history = [entry(once(1n), 10), entry(once(9n), 20, { withdrawnAt: at(15) })]
     expect(priceAt(history, at(50)).amountMinor).toBe(1n)
     expect(upcomingPrices(history, at(12))).toEqual([])

@@ -79,7 +79,7 @@ describeOnEngines('who may call which agent, on $kind', ({ open }) => {
     return (await Promise.all(answers)).map(({ code, body }) => code ?? String(body.because))
   }
 
-  it('what has a price: who has it, alone or through an organisation, and its owner', async () => {
+  it('a paid agent: owners and license holders, directly or through an organization', async () => {
     const no = ['forbidden', 'forbidden']
     const agent = await sold({ licenseMinor: 500 })
     expect(await reported(agent)).toEqual(['unauthenticated', 'payment_required', 'bought', 'bought', 'own', ...no])
@@ -90,7 +90,7 @@ describeOnEngines('who may call which agent, on $kind', ({ open }) => {
     expect(await reported(free)).toEqual(['unauthenticated', 'free', 'free', 'free', 'own', ...no])
   })
 
-  it('what is private, taken down, yanked or not there', async () => {
+  it('private, taken down, yanked and missing agents', async () => {
     const no = ['forbidden', 'forbidden']
     const hidden = await sold({})
     await change(hidden, { visibility: 'private' })
@@ -120,7 +120,7 @@ describeOnEngines('who may call which agent, on $kind', ({ open }) => {
     expect((await server.call(tokens.buyer ?? '', scenario)).code).toBe('request_invalid')
   })
 
-  it('workers’ routes are for workers of operators alone', async () => {
+  it('worker routes require an operator’s worker token', async () => {
     const lease = { worker_id: randomUUID(), loaded: [], wait_ms: 0 }
     const answers = { lease: 'x', answers: [{ id: randomUUID(), error: { code: 'model_crashed', message: 'x' } }] }
     for (const [path, body] of [
@@ -135,7 +135,7 @@ describeOnEngines('who may call which agent, on $kind', ({ open }) => {
         expect((await server.ask(as ?? null, 'POST', `/v1/hosted-calls/${path}`, body)).status).toBe(status)
   })
 
-  it('calls with a price are paid from the balance, at the price at which they were admitted', async () => {
+  it('calls are paid from the balance at the price at admission', async () => {
     const agent = await sold({ licenseMinor: 500, callsPriceMinor: 1_000 })
     const payer = await createTrader(database)
     const token = await server.callerToken(payer)
@@ -151,7 +151,7 @@ describeOnEngines('who may call which agent, on $kind', ({ open }) => {
     expect((await server.call(token, agent)).code).toBe('insufficient_funds')
   })
 
-  it('what calls were promised buys nothing else, answered or not', async () => {
+  it('money reserved for calls cannot be spent otherwise', async () => {
     const agent = await sold({ callsPriceMinor: 495_000 })
     const license = await sold({ licenseMinor: 1_000 })
     const payer = await createTrader(database)
@@ -167,7 +167,7 @@ describeOnEngines('who may call which agent, on $kind', ({ open }) => {
     expect((await holdings(database, agent.seller.accountId)).earnings).toBe(891)
   })
 
-  it('a paid call needs a maximum price: of the request, or of a cap of its token or account', async () => {
+  it('a paid call needs a maximum price, from the request or a cap of its token or account', async () => {
     const agent = await sold({ callsPriceMinor: 2_000 })
     const payer = await createTrader(database)
     await fund(database, payer.accountId, 10_000)
@@ -210,7 +210,7 @@ describeOnEngines('who may call which agent, on $kind', ({ open }) => {
     expect(await codeOf(buy(server.services, payer, license)), 'it limits calls alone').toBe('done')
   })
 
-  it('caps of the account and of the token hold', async () => {
+  it('caps of the account and of the token apply', async () => {
     const agent = await sold({ licenseMinor: 500, callsPriceMinor: 1_000 })
     const payer = await createTrader(database)
     await fund(database, payer.accountId, 10_000)
@@ -241,7 +241,7 @@ describeOnEngines('who may call which agent, on $kind', ({ open }) => {
     expect(await codes(other, 1)).toEqual(['spend_cap_exceeded'])
   })
 
-  it('an account has so many calls under way, a body so many bytes, and JSON no bottomless depth', async () => {
+  it('calls in progress, body size and JSON depth are limited', async () => {
     const agent = await sold({})
     await working.stop()
     const client = new AbortController()

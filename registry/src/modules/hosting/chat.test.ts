@@ -70,7 +70,7 @@ describe('chat completions', () => {
       .execute()
   }
 
-  it('the last message of the user or a tool is the observation, and the answer its action as JSON', async () => {
+  it('the last user or tool message is the observation, and the response is the action as JSON', async () => {
     const messages = [
       { role: 'system', content: 'You are an agent.' },
       { role: 'user', content: 'first' },
@@ -104,7 +104,7 @@ describe('chat completions', () => {
     expect(seen.at(-1)).toBe('not JSON')
   })
 
-  it('an agent that sees texts sees them as they are', async () => {
+  it('an agent with text observations gets the text unchanged', async () => {
     await requested({ messages: [{ role: 'user', content: '42' }] })
     expect(seen.at(-1)).toBe(42)
     await spaces(text, support)
@@ -119,14 +119,14 @@ describe('chat completions', () => {
     }
   })
 
-  it('an agent with memory is refused: a conversation has no place for what it remembers', async () => {
+  it('an agent with memory is refused', async () => {
     await spaces(text, support, { memory: { kind: 'gru', units: 8 } })
     const { code, message } = JSON.parse((await ask({})).text).error
     expect(code).toBe('request_invalid')
     expect(message).toContain('this agent remembers earlier observations')
   })
 
-  it('an action that names a tool of the request is a call of it', async () => {
+  it('an action that names a tool of the request is a tool call', async () => {
     await spaces(text, support)
     const tools = ['search', 'right'].map((name) => ({ type: 'function', function: { name, parameters: {} } }))
     const [{ message, finish_reason }] = (await requested({ tools })).choices
@@ -168,7 +168,7 @@ describe('chat completions', () => {
     expect(chunks[2].usage.total_tokens).toBeGreaterThan(0)
   })
 
-  it('failures have OpenAI’s form, wherever they come from', async () => {
+  it('all failures have OpenAI’s format', async () => {
     const cases: [Record<string, unknown>, string | null, number, string, string, string | null][] = [
       [{}, null, 401, 'unauthenticated', 'authentication_error', null],
       [{}, 'agt_unknown', 401, 'unauthenticated', 'authentication_error', null],
@@ -226,7 +226,7 @@ describe('chat completions', () => {
     expect(error.message).not.toContain('packages:read')
   })
 
-  it('models are what the caller owns or has bought', async () => {
+  it('models are the agents that the caller owns or bought', async () => {
     const caller = await createTrader(database)
     await fund(database, caller.accountId, 10_000)
     const own = await meteredAgent(database, {})

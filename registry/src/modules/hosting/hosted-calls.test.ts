@@ -97,7 +97,7 @@ describeOnEngines('hosted calls, on $kind', ({ open }) => {
     expect((await eventsOf(agent)).map(({ trial_calls }) => trial_calls)).toEqual(Array(10).fill(1))
   })
 
-  it('a model that fails costs nothing and takes nothing from a trial, which can be used up all the same', async () => {
+  it('failed calls cost nothing and do not count toward the trial, which can still be used up', async () => {
     const agent = await agentOf({ licenseMinor: 500, trialCalls: 1 })
     const broken = server.work(failed)
     const failure = await server.call(token, agent)
@@ -132,7 +132,7 @@ describeOnEngines('hosted calls, on $kind', ({ open }) => {
     expect(JSON.stringify(broken.body)).not.toContain('secret')
   })
 
-  it('calls of one version go together, oldest first, and those of a loaded one before others that are as young', async () => {
+  it('calls of one version are batched, oldest first, with loaded versions preferred', async () => {
     const [one, other] = [await agentOf(), await agentOf()]
     const calls = []
     for (const [agent, observation] of [
@@ -158,7 +158,7 @@ describeOnEngines('hosted calls, on $kind', ({ open }) => {
     expect((await Promise.all(calls)).map(({ status }) => status)).toEqual([200, 200, 200, 200])
   })
 
-  it('a worker that goes silent loses its calls to the next one, once, and is late with its answers', async () => {
+  it('a worker that stops responding loses its calls to another one, once, and its answers are late', async () => {
     const agent = await agentOf({ licenseMinor: 500, trialCalls: 5 })
     const calling = server.call(token, agent)
     const lost = await server.lease(5_000)
@@ -182,7 +182,7 @@ describeOnEngines('hosted calls, on $kind', ({ open }) => {
     expect(await trialOf(agent)).toBe(1)
   })
 
-  it('one key is one call, however often it is asked at the same moment, and its answer stays', async () => {
+  it('a key makes one call under concurrency, and keeps its response', async () => {
     const agent = await agentOf({ licenseMinor: 500, trialCalls: 5 })
     const key = randomUUID()
     const asking = Array.from({ length: 8 }, () => server.call(token, agent, { key }))
@@ -203,7 +203,7 @@ describeOnEngines('hosted calls, on $kind', ({ open }) => {
     expect((await server.call(token, agent, { key })).code).toBe('idempotency_key_reused')
   })
 
-  it('under its key a call that failed is tried again', async () => {
+  it('a failed call can be retried with its key', async () => {
     const agent = await agentOf({ licenseMinor: 500, trialCalls: 5 })
     const key = randomUUID()
     const broken = server.work(failed)
@@ -215,7 +215,7 @@ describeOnEngines('hosted calls, on $kind', ({ open }) => {
     expect(await eventsOf(agent)).toMatchObject([{ id: key }])
   })
 
-  it('a call whose client has gone is dropped, unless a worker has it', async () => {
+  it('a call whose client disconnected is dropped, unless a worker has it', async () => {
     const agent = await agentOf({ licenseMinor: 500, trialCalls: 5 })
     for (const leased of [false, true]) {
       const client = new AbortController()

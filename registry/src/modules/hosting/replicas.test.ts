@@ -11,7 +11,7 @@ import { acted, type HostingServer, startHosting, waitFor } from './testing/host
 const times = { waitMs: 30_000, leaseMs: 20_000, pollMs: 50 }
 
 /** Two servers that know of each other by the database alone. */
-describe('hosted calls over two servers', () => {
+describe('hosted calls on two servers', () => {
   let databases: Database[]
   let servers: HostingServer[]
 
@@ -27,7 +27,7 @@ describe('hosted calls over two servers', () => {
     for (const database of databases) await database.close()
   })
 
-  it('a call of one is answered by a worker of the other, and a trial is exact over both', async () => {
+  it('a worker of the other server answers a call, and trials are exact across both', async () => {
     const agent = await meteredAgent(databases[0], { licenseMinor: 500, trialCalls: 6 })
     const caller = await createTrader(databases[0])
     const tokens = await Promise.all(servers.map((server) => server.callerToken(caller)))
@@ -44,7 +44,7 @@ describe('hosted calls over two servers', () => {
     expect(events.filter(({ package_id }) => package_id === agent.id)).toHaveLength(6)
   })
 
-  it('one key is one call over both, and the second to ask has the same answer', async () => {
+  it('a key makes one call across both, with the same response', async () => {
     const agent = await meteredAgent(databases[0], { licenseMinor: 500, trialCalls: 6 })
     const caller = await createTrader(databases[0])
     const key = crypto.randomUUID()
@@ -57,7 +57,7 @@ describe('hosted calls over two servers', () => {
     expect(second).toEqual(first)
   })
 
-  it('a call of one wakes a worker of the other, and its answer the caller, without a poll', async () => {
+  it('calls wake workers and callers across servers without polling', async () => {
     const slow = { ...times, pollMs: 600_000 }
     const unpolled = [await startHosting(databases[0], slow), await startHosting(databases[1], slow)]
     const agent = await meteredAgent(databases[0], {})
@@ -74,7 +74,7 @@ describe('hosted calls over two servers', () => {
     for (const server of unpolled) await server.close()
   })
 
-  it('a server that stops sends its workers away, and its callers after a while', async () => {
+  it('a stopping server releases its workers, and later its callers', async () => {
     const agent = await meteredAgent(databases[0], {})
     const token = await servers[0].callerToken(await createTrader(databases[0]))
     const waiting = servers[0].lease(25_000)

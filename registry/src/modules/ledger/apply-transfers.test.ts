@@ -55,7 +55,7 @@ describeOnEngines('transfers on $kind', ({ open }) => {
     return account && availableMinor(account)
   }
 
-  it('moves money, once an id', async () => {
+  it('moves money once per ID', async () => {
     const topUp = move(provider, buyer, 1_000n, { reference: randomUUID() })
     expect(await apply(topUp)).toEqual([{ id: topUp.id, outcome: 'created' }])
     expect(await apply(topUp)).toEqual([{ id: topUp.id, outcome: 'exists' }])
@@ -70,7 +70,7 @@ describeOnEngines('transfers on $kind', ({ open }) => {
     expect([await available(buyer), await available(seller), await available(fees)]).toEqual([0n, 900n, 100n])
   })
 
-  it('holds, posts a part and frees the rest', async () => {
+  it('holds, posts a part and releases the rest', async () => {
     await apply(move(provider, buyer, 500n))
     const hold = move(buyer, seller, 400n, { kind: 'pending', expiresAt: new Date(Date.now() + 3_600_000) })
     await apply(hold)
@@ -82,7 +82,7 @@ describeOnEngines('transfers on $kind', ({ open }) => {
     expect(await apply(late)).toEqual([{ id: late.id, outcome: 'refused', reason: 'pending_resolved' }])
     expect(await available(buyer)).toBe(250n)
   })
-  it('keeps sums exactly that are beyond what a number holds', async () => {
+  it('keeps sums beyond the safe integer range exact', async () => {
     const before = await available(buyer)
     for (let index = 0; index < 12; index++)
       await apply(move(provider, buyer, maxAmountMinor - 1n, { reference: randomUUID() }))
@@ -96,7 +96,7 @@ describeOnEngines('transfers on $kind', ({ open }) => {
     expect(await available(buyer)).toBe((before ?? 0n) + large - maxAmountMinor)
   })
 
-  it('a refusal leaves the transaction whole: what else is in it is kept', async () => {
+  it('a refusal does not affect the rest of the transaction', async () => {
     const kept = move(provider, buyer, 1n)
     const outcomes = await database.transaction(async (query) => {
       const refused = await applyTransfers(query, [move(seller, buyer, maxAmountMinor)])
@@ -107,7 +107,7 @@ describeOnEngines('transfers on $kind', ({ open }) => {
     expect((await apply(kept)).map(({ outcome }) => outcome)).toEqual(['exists'])
   })
 
-  it('ids that are none, and owners that an account cannot have, are bugs', async () => {
+  it('throws for invalid IDs and owners', async () => {
     await expect(apply(move(provider, buyer, 1n, { id: 'order-1' }))).rejects.toThrow('no uuid')
     await expect(apply(move(provider, buyer, 1n, { id: randomUUID().toUpperCase() }))).rejects.toThrow('no uuid')
     await expect(apply(move(provider, buyer, 1n, { reference: 'order-1' }))).rejects.toThrow('no uuid')
@@ -120,7 +120,7 @@ describeOnEngines('transfers on $kind', ({ open }) => {
 })
 
 describeOnEngines('scheduled tasks of the ledger on $kind', ({ open }) => {
-  it('folds hot accounts and frees what has expired', async () => {
+  it('folds hot accounts and releases expired holds', async () => {
     const database = await open()
     const [owner] = await insertOwners(database, 1)
     const [balance, fees, provider] = await database.transaction((query) =>

@@ -71,12 +71,12 @@ describeOnEngines('the auditor on $kind', ({ open }) => {
       values ('${more.id ?? randomUUID()}', '${kind}', '${balance}', '${more.to ?? fees}', ${amount}, '${currency}', 'sale',
         ${more.pending ? `'${more.pending}'` : 'null'})`
 
-  it('finds nothing in books that are right', async () => {
+  it('finds nothing in a consistent ledger', async () => {
     expect(await auditLedger(database)).toEqual([])
     expect(await found('select')).toEqual([])
   })
 
-  it('names a sum that was changed, and that debits are not credits', async () => {
+  it('reports a changed sum, and that debits differ from credits', async () => {
     expect(
       await found(`update ledger_accounts set credits_posted = credits_posted + 1 where id = '${balance}'`),
     ).toEqual(['a balance is the sum of its transfers', 'debits are credits'])
@@ -85,14 +85,14 @@ describeOnEngines('the auditor on $kind', ({ open }) => {
     )
   })
 
-  it('names an entry that is lost', async () => {
+  it('reports a lost entry', async () => {
     expect(await found(`delete from ledger_hot_entries where account_id = '${provider}'`)).toEqual([
       'a balance is the sum of its transfers',
       'debits are credits',
     ])
   })
 
-  it('names a transfer that was taken out, put in, or changed', async () => {
+  it('reports a transfer that was removed, added or changed', async () => {
     const wrong = 'a balance is the sum of its transfers'
     expect(await found(`delete from ledger_transfers where id = '${expired}'`)).toContain(wrong)
     expect(await found(transfer('posted', 1))).toEqual([wrong])
@@ -102,13 +102,13 @@ describeOnEngines('the auditor on $kind', ({ open }) => {
     ])
   })
 
-  it('names an overdraft, though it was made good later', async () => {
+  it('reports an overdraft, even if it was later covered', async () => {
     const back = `insert into ledger_transfers (id, kind, debit_account_id, credit_account_id, amount, currency, code)
       values (gen_random_uuid(), 'posted', '${fees}', '${balance}', 500, '${currency}', 'sale')`
     expect(await found(transfer('posted', 500), back)).toContain('no account is overdrawn')
   })
 
-  it('names ends that do not fit their holds', async () => {
+  it('reports posts and voids that do not match their holds', async () => {
     const second = await found(
       transfer('void', 10, { pending: ended }).replace('insert', 'drop index ledger_transfers_pending_id_key; insert'),
     )
@@ -125,7 +125,7 @@ describeOnEngines('the auditor on $kind', ({ open }) => {
     expect(await found(transfer('post', 10, { pending: randomUUID() }))).toContain('only holds are resolved, each once')
   })
 
-  it('names a hold that is not listed, and one that is listed and is none', async () => {
+  it('reports missing and extra listed holds', async () => {
     expect(await found(`delete from ledger_open_pendings where transfer_id = '${hold}'`)).toEqual([
       'each pending transfer is listed as a hold',
     ])
@@ -137,7 +137,7 @@ describeOnEngines('the auditor on $kind', ({ open }) => {
     ])
   })
 
-  it('is content again', async () => {
+  it('finds nothing after the repair', async () => {
     expect(await auditLedger(database)).toEqual([])
   })
 })

@@ -96,7 +96,7 @@ describeOnEngines('what the ledger refuses on $kind', ({ open }) => {
     expect(await refusal(statement)).toBe(constraint)
   })
 
-  it('entries and holds that no transfer brings', async () => {
+  it('refuses entries and holds without a transfer', async () => {
     const entry =
       'insert into ledger_hot_entries (account_id, debits_posted, credits_posted, debits_pending, credits_pending)'
     expect(await refusal(`${entry} values ($1, 0, 5, 0, 0)`, [fees])).toBe('ledger_hot_entries_from_transfers')
@@ -104,13 +104,13 @@ describeOnEngines('what the ledger refuses on $kind', ({ open }) => {
     expect(await refusal(listed, [randomUUID()])).toBe('ledger_open_pendings_from_transfers')
   })
 
-  it('folding by hand is well: what an account holds stays the same', async () => {
+  it('allows manual folding, which keeps balances unchanged', async () => {
     const before = await readAccounts(database.query, [fees, provider])
     expect(await refusal('delete from ledger_hot_entries')).toBeUndefined()
     expect(await readAccounts(database.query, [fees, provider])).toEqual(before)
   })
 
-  it('transfers that are none', async () => {
+  it('refuses invalid transfers', async () => {
     expect(await insert({ amount: '0' })).toBe('ledger_transfers_amount_check')
     expect(await insert({ amount: '-5' })).toBe('ledger_transfers_amount_check')
     expect(await insert({ amount: '1000000000000001' })).toBe('ledger_transfers_amount_check')
@@ -125,13 +125,13 @@ describeOnEngines('what the ledger refuses on $kind', ({ open }) => {
     expect(await insert({ expires_at: past })).toBe('ledger_transfers_expires_at_check')
   })
 
-  it('what would overdraw an account, or pay more than is owed', async () => {
+  it('refuses overdrafts and overpayments', async () => {
     expect(await insert({ amount: '81' })).toBe('ledger_accounts_debits_limit')
     expect(await insert({ amount: '81', kind: 'pending' })).toBe('ledger_accounts_debits_limit')
     expect(await insert({ debit_account_id: provider, credit_account_id: debt })).toBe('ledger_accounts_credits_limit')
   })
 
-  it('ends of what is not held, or other ends than the hold allows', async () => {
+  it('refuses posts and voids without a matching hold', async () => {
     const post = (fields: Record<string, unknown>) => insert({ kind: 'post', pending_id: hold, ...fields })
     expect(await post({ pending_id: null })).toBe('ledger_transfers_pending_check')
     expect(await insert({ pending_id: hold })).toBe('ledger_transfers_pending_check')
@@ -145,7 +145,7 @@ describeOnEngines('what the ledger refuses on $kind', ({ open }) => {
     expect(await post({ pending_id: ended })).toBe('ledger_transfers_pending_id_key')
   })
 
-  it('accounts that the chart does not have', async () => {
+  it('refuses accounts outside the chart', async () => {
     const [owner] = await insertOwners(database, 1)
     const open = (code: string, of: string | null, limits: boolean[], more: Record<string, unknown> = {}) => {
       const [debits, credits, hot] = limits
@@ -171,7 +171,7 @@ describeOnEngines('what the ledger refuses on $kind', ({ open }) => {
     }
   })
 
-  it('and after all that the books are right', async () => {
+  it('leaves the ledger consistent', async () => {
     expect(await auditLedger(database)).toEqual([])
   })
 })

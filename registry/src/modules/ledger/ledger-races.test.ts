@@ -65,7 +65,7 @@ const empty = async (id: string) => {
   if (left > 0n) await apply(move(id, provider, left))
 }
 
-it('100 debits at once with funds for one: one is made', async () => {
+it('100 concurrent debits with funds for one: one is made', async () => {
   await empty(balances[0])
   await apply(move(provider, balances[0], 10n))
   const outcomes = await times(100, () => apply(move(balances[0], fees, 10n)))
@@ -73,7 +73,7 @@ it('100 debits at once with funds for one: one is made', async () => {
   expect(await available(balances[0])).toBe(0n)
 })
 
-it('transfers there and back at once: no deadlock, each is made', async () => {
+it('concurrent opposite transfers do not deadlock', async () => {
   const [one, two] = balances
   await apply(move(provider, one, 100n), move(provider, two, 100n))
   const before = [await available(one), await available(two)]
@@ -82,21 +82,21 @@ it('transfers there and back at once: no deadlock, each is made', async () => {
   expect([await available(one), await available(two)]).toEqual(before)
 })
 
-it('the same transfer asked for 100 times at once is made once', async () => {
+it('the same transfer requested 100 times concurrently is made once', async () => {
   const topUp = move(provider, balances[0], 7n)
   const before = await available(balances[0])
   expect(count((await times(100, () => apply(topUp))).flatMap(reported))).toEqual({ created: 1, exists: 99 })
   expect(await available(balances[0])).toBe(before + 7n)
 })
 
-it('the same between hot accounts, which nobody holds', async () => {
+it('the same between hot accounts, which are not locked', async () => {
   const given = move(provider, fees, 7n)
   const before = await available(fees)
   expect(count((await times(100, () => apply(given))).flatMap(reported))).toEqual({ created: 1, exists: 99 })
   expect(await available(fees)).toBe(before + 7n)
 })
 
-it('one id for 50 different transfers at once, on different accounts: one is made', async () => {
+it('one ID for 50 concurrent transfers on different accounts: one is made', async () => {
   const id = randomUUID()
   const outcomes = await times(50, (index) =>
     apply(move(provider, balances[index % people], BigInt(index + 1), { id })),
@@ -104,7 +104,7 @@ it('one id for 50 different transfers at once, on different accounts: one is mad
   expect(count(outcomes.flatMap(reported))).toEqual({ created: 1, id_taken: 49 })
 })
 
-it('a chain asked for 50 times at once is made once, all of it', async () => {
+it('a chain requested 50 times concurrently is made once, completely', async () => {
   await apply(move(provider, balances[0], 100n))
   const before = await available(balances[0])
   const chain = [
@@ -131,7 +131,7 @@ it('makes a transfer once if it is requested many times with funds for one, with
   }
 })
 
-it('a hold that many post and void at once ends once', async () => {
+it('a hold posted and voided concurrently ends once', async () => {
   await apply(move(provider, balances[0], 40n))
   const hold = move(balances[0], fees, 40n, { kind: 'pending' })
   await apply(hold)
@@ -140,7 +140,7 @@ it('a hold that many post and void at once ends once', async () => {
   expect(await account(balances[0])).toMatchObject({ debitsPending: 0n })
 })
 
-it('a hold between hot accounts that many end at once ends once', async () => {
+it('a hold between hot accounts resolved concurrently ends once', async () => {
   const hold = move(provider, fees, 40n, { kind: 'pending' })
   await apply(hold)
   const outcomes = await times(60, (index) => apply(ending(index % 2 === 0 ? 'post' : 'void', hold.id)))
@@ -149,7 +149,7 @@ it('a hold between hot accounts that many end at once ends once', async () => {
   expect(await account(fees)).toMatchObject({ creditsPending: 0n })
 })
 
-it('what has expired is freed once, by however many replicas, while others post', async () => {
+it('expired holds are released once across replicas, while others post', async () => {
   await apply(move(provider, balances[0], 500n))
   const before = await available(balances[0])
   const holds = Array.from({ length: 120 }, () =>
@@ -166,7 +166,7 @@ it('what has expired is freed once, by however many replicas, while others post'
   expect(await available(balances[0])).toBe(before)
 })
 
-it('accounts opened at once by everybody are opened once', async () => {
+it('accounts opened concurrently are opened once', async () => {
   const [owner, other] = await insertOwners(databases[0], 2)
   const keys = [
     { owner, code: 'earnings' as const, currency },
@@ -181,7 +181,7 @@ it('accounts opened at once by everybody are opened once', async () => {
   for (const [index, three] of opened.entries()) expect(index % 2 === 0 ? three : three.toReversed()).toEqual(opened[0])
 })
 
-it('locks accounts that were read for update', async () => {
+it('locks accounts read for update', async () => {
   await empty(balances[0])
   await apply(move(provider, balances[0], 100n))
   const spendAll = () =>
@@ -215,7 +215,7 @@ it('does not wait for uncommitted credits of a hot account, also while folding',
   expect(await available(fees)).toBe(before + 10n)
 })
 
-it('everything at once, with folding, expiry and audits in between: money is neither made nor lost', async () => {
+it('conserves money under concurrent transfers, folding, expiry and audits', async () => {
   for (const balance of balances) {
     await empty(balance)
     await apply(move(provider, balance, 50n))

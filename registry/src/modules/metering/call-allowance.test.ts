@@ -37,7 +37,7 @@ describeOnEngines('who may call an agent on $kind', ({ open }) => {
   const update = (id: string, change: object) =>
     database.query.updateTable('packages').set(change).where('id', '=', id).execute()
 
-  it('its owner and who belongs to it, at no price', async () => {
+  it('allows its owner and members for free', async () => {
     const member = await createTrader(database)
     const organisation = await createOrganization(database, { [member.accountId]: 'viewer' })
     const agent = await listPackage(database, {
@@ -54,7 +54,7 @@ describeOnEngines('who may call an agent on $kind', ({ open }) => {
     })
   })
 
-  it('who holds a licence of its major, alone or through an organisation, until it is given back', async () => {
+  it('allows license holders of the major version, directly or through an organization, until a refund', async () => {
     const agent = await meteredAgent(database, { licenseMinor: 500 })
     const [buyer, member] = [await createTrader(database), await createTrader(database)]
     const organisation = await createOrganization(database, { [member.accountId]: 'viewer' })
@@ -70,12 +70,12 @@ describeOnEngines('who may call an agent on $kind', ({ open }) => {
     expect((await ask(agent, buyer)).body).toMatchObject({ allowed: false, because: 'not_bought' })
   })
 
-  it('everybody what is free', async () => {
+  it('allows everyone for free agents', async () => {
     const agent = await meteredAgent(database, {})
     expect((await ask(agent, await createTrader(database))).body).toMatchObject({ allowed: true, because: 'free' })
   })
 
-  it('the trial is free to each account, also to one that has paid by card and has nothing on its balance', async () => {
+  it('grants the trial to each account, also without a balance', async () => {
     const agent = await meteredAgent(database, { licenseMinor: 500, trialCalls: 3, callsPriceMinor: 10_000 })
     const [buyer, stranger] = [await createTrader(database), await createTrader(database)]
     await insertLicense(database, { buyer: buyer.accountId, name: agent.name })
@@ -92,7 +92,7 @@ describeOnEngines('who may call an agent on $kind', ({ open }) => {
     expect((await ask(agent, buyer, { call: randomUUID() })).body).toMatchObject({ because: 'balance_empty' })
   })
 
-  it('nobody beyond the balance, nor beyond what the account may spend', async () => {
+  it('denies calls beyond the balance or a spend cap', async () => {
     const agent = await meteredAgent(database, { callsPriceMinor: 5_000 })
     const caller = await createTrader(database)
     expect((await ask(agent, caller)).body).toMatchObject({ allowed: false, because: 'balance_empty' })
@@ -128,7 +128,7 @@ describeOnEngines('who may call an agent on $kind', ({ open }) => {
     expect((await ask(agent, agent.seller)).body).toMatchObject({ because: 'own' })
   })
 
-  it('of what is not there, or not theirs to know of, it says so', async () => {
+  it('reports missing and invisible subjects', async () => {
     const agent = await meteredAgent(database, {})
     const caller = await createTrader(database)
     expect(await ask({ name: '@nobody/nothing' }, caller)).toMatchObject({ code: 'package_not_found' })
@@ -143,7 +143,7 @@ describeOnEngines('who may call an agent on $kind', ({ open }) => {
     expect(await ask(agent, caller)).toMatchObject({ code: 'account_not_found' })
   })
 
-  it('is asked and told by workers alone', async () => {
+  it('is restricted to workers', async () => {
     const agent = await meteredAgent(database, { callsPriceMinor: 1_000 })
     const caller = await createTrader(database)
     await putMember(database.query, (await createOrganization(database, {})).id, caller.accountId, 'owner')

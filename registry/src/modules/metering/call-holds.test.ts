@@ -50,7 +50,7 @@ describeOnEngines('money that hosted calls were promised, on $kind', ({ open }) 
     callAllowance(services, { package: agent.name, version: '1.0.0', account, call: id })
   const shown = ({ accountId: id, username }: Actor) => readBalance(database.query, { id, username }, 'USD')
 
-  it('cannot buy a license as well: 9.90 of answered calls leave 0.10', async () => {
+  it('cannot be spent on a license as well: 9.90 of answered calls leave 0.10', async () => {
     const agent = await meteredAgent(database, { callsPriceMinor: 990_000 })
     const buyer = await payer(1_000)
     await countUsage(services, [usageEvent(agent, buyer, 1)])
@@ -62,7 +62,7 @@ describeOnEngines('money that hosted calls were promised, on $kind', ({ open }) 
     expect((await holdings(database, agent.seller.accountId)).earnings).toBe(891)
   })
 
-  it('is promised once to callers who ask at the same moment, and asking again promises nothing more', async () => {
+  it('is reserved once for concurrent callers, and not again for repeated requests', async () => {
     const agents = [
       await meteredAgent(database, { callsPriceMinor: 1_000 }),
       await meteredAgent(database, { callsPriceMinor: 1_000 }),
@@ -78,7 +78,7 @@ describeOnEngines('money that hosted calls were promised, on $kind', ({ open }) 
     expect(await shown(caller)).toMatchObject({ available_minor: 0, held_minor: 0 })
   })
 
-  it('is held ahead of calls by as much as they cost so far, and released when no more come', async () => {
+  it('is held in advance in proportion to the cost so far, and released without further calls', async () => {
     const agent = await meteredAgent(database, { callsPriceMinor: 400 })
     const caller = await payer(1_000)
     for (let calls = 1; calls <= 30; calls++) {
@@ -97,7 +97,7 @@ describeOnEngines('money that hosted calls were promised, on $kind', ({ open }) 
     expect(transfers.length, 'not one for every call').toBeLessThan(15)
   })
 
-  it('is held for usage that was reported or counted before there were holds, as far as the balance goes', async () => {
+  it('is held for reported or earlier usage, as far as the balance allows', async () => {
     const agent = await meteredAgent(database, { callsPriceMinor: 1_000 })
     const caller = await payer(3)
     await countUsage(services, [usageEvent(agent, caller, 5)])
@@ -117,7 +117,7 @@ describeOnEngines('money that hosted calls were promised, on $kind', ({ open }) 
     expect(await shown(caller)).toMatchObject({ available_minor: 6, held_minor: 0 })
   })
 
-  it('rests of a cent are held only while calls of their agent wait to be posted', async () => {
+  it('remainders are held only while calls of their agent wait to be posted', async () => {
     const agents = await Promise.all([1, 2, 3].map(() => meteredAgent(database, { callsPriceMinor: 999 })))
     const caller = await payer(100)
     for (const agent of agents) await countUsage(services, [usageEvent(agent, caller, 1)])
@@ -152,7 +152,7 @@ describeOnEngines('money that hosted calls were promised, on $kind', ({ open }) 
       expect(await call(agent, buyer)).toMatchObject({ allowed: false })
     })
 
-    it('of an account and of a token count what was spent in their own currency only', async () => {
+    it('of an account and of a token count only spending in their own currency', async () => {
       const agent = await meteredAgent(database, { callsPriceMinor: 100_000 })
       const buyer = await payer(10_000)
       const token = await createTokenActor(database, buyer)
@@ -174,7 +174,7 @@ describeOnEngines('money that hosted calls were promised, on $kind', ({ open }) 
       expect(await codeOf(buy(services, token, await license(700)))).toBe('done')
     })
 
-    it('are not exceeded by the rests of a cent that batches carry over', async () => {
+    it('are not exceeded by carried remainders', async () => {
       const agents = [
         await meteredAgent(database, { callsPriceMinor: 500 }),
         await meteredAgent(database, { callsPriceMinor: 500 }),
@@ -193,7 +193,7 @@ describeOnEngines('money that hosted calls were promised, on $kind', ({ open }) 
       expect((await shown(buyer)).available_minor).toBeGreaterThanOrEqual(9_999)
     })
 
-    it('set in another currency refuse, rather than compare amounts that cannot be compared', async () => {
+    it('in another currency refuse, because amounts cannot be compared', async () => {
       const agent = await meteredAgent(database, { callsPriceMinor: 1 })
       const buyer = await payer(10_000)
       await cap(buyer, 1_000_000, { currency: 'JPY' })
@@ -202,7 +202,7 @@ describeOnEngines('money that hosted calls were promised, on $kind', ({ open }) 
     })
   })
 
-  it('never more than the balance, whatever is called, bought, posted and released in which order', async () => {
+  it('never exceeds the balance, for any sequence of operations', async () => {
     const agents = [
       await meteredAgent(database, { callsPriceMinor: 333 }),
       await meteredAgent(database, { callsPriceMinor: 7_001 }),

@@ -139,7 +139,7 @@ describeOnEngines('metered calls against a model on $kind', ({ open }) => {
     expect(Number(calls ?? 0)).toBe(model.calls)
   }
 
-  it('what is paid is what was called, whatever happens in which order', async () => {
+  it('payments equal calls, for any sequence of operations', async () => {
     await fc.assert(fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 25 }), fc.nat({ max: 2_000 }), play), {
       numRuns: runs,
       endOnFailure: true,

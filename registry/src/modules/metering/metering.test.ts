@@ -48,7 +48,7 @@ describeOnEngines('metered calls on $kind', ({ open }) => {
     return buyer
   }
 
-  it('an event counts once: told again, twice in a request, by many at once', async () => {
+  it('an event counts once: repeated, twice in a request, or concurrently', async () => {
     const agent = await meteredAgent(database, { callsPriceMinor: 100 })
     const caller = await buyerOf(agent, 0)
     const events = Array.from({ length: 30 }, (_, index) => usageEvent(agent, caller, index + 1))
@@ -66,7 +66,7 @@ describeOnEngines('metered calls on $kind', ({ open }) => {
     })
   })
 
-  it('one that comes with other contents is refused, and nothing that came with it counts', async () => {
+  it('a changed event is refused with its whole request', async () => {
     const agent = await meteredAgent(database, { callsPriceMinor: 100 })
     const [caller, other] = [await buyerOf(agent, 0), await buyerOf(agent, 0)]
     const event = usageEvent(agent, caller, 5)
@@ -84,7 +84,7 @@ describeOnEngines('metered calls on $kind', ({ open }) => {
     expect(await eventsOf(other)).toEqual([])
   })
 
-  it('of what is not there is refused by name, and nothing that came with it counts', async () => {
+  it('events of missing subjects are refused by name with their whole request', async () => {
     const agent = await meteredAgent(database, {})
     const caller = await createTrader(database)
     const year = 366 * 86_400_000
@@ -108,7 +108,7 @@ describeOnEngines('metered calls on $kind', ({ open }) => {
     expect(await eventsOf(caller)).toEqual([])
   })
 
-  it('become money: the seller’s part, the fee and the author’s royalty, in batches', async () => {
+  it('are paid in batches: seller’s part, fee and royalty', async () => {
     await postAll()
     const agent = await meteredAgent(database, { callsPriceMinor: 500, licenseMinor: 1_000, royaltyBasisPoints: 1_500 })
     const { seller, author } = agent
@@ -140,7 +140,7 @@ describeOnEngines('metered calls on $kind', ({ open }) => {
     expect((await eventsOf(buyer)).map(({ batch_id }) => batch_id)).toEqual([batches[0].id, batches[0].id])
   })
 
-  it('what is less than a minor unit is carried on, and never lost', async () => {
+  it('fractions of a minor unit are carried over, never lost', async () => {
     await postAll()
     const agent = await meteredAgent(database, { callsPriceMinor: 7 })
     const buyer = await buyerOf(agent, 0)
@@ -151,7 +151,7 @@ describeOnEngines('metered calls on $kind', ({ open }) => {
     expect(await balance(buyer)).toBe(10_000 - Math.floor((20 * 73 * 7) / 1_000))
   })
 
-  it('the price is that of the moment at which they are told', async () => {
+  it('cost the price at the time of the report', async () => {
     const agent = await meteredAgent(database, { callsPriceMinor: 1_000 })
     const buyer = await buyerOf(agent, 0)
     await tell(usageEvent(agent, buyer, 1_000))
@@ -161,7 +161,7 @@ describeOnEngines('metered calls on $kind', ({ open }) => {
     expect(await balance(buyer)).toBe(10_000 - 1_000 - 3_000)
   })
 
-  it('however many post at once, each event is paid once', async () => {
+  it('are paid once under concurrent posting', async () => {
     const agent = await meteredAgent(database, { callsPriceMinor: 1_000 })
     const buyer = await buyerOf(agent, 0, 100_000)
     await tell(...Array.from({ length: 50 }, () => usageEvent(agent, buyer, 1_000)))
@@ -171,7 +171,7 @@ describeOnEngines('metered calls on $kind', ({ open }) => {
     expect(await balance(buyer)).toBe(50_000)
   })
 
-  it('what the balance does not cover waits for the next top-up, and no more is allowed', async () => {
+  it('wait for the next top-up if the balance is too low, and further calls are denied', async () => {
     const agent = await meteredAgent(database, { callsPriceMinor: 1_000 })
     const buyer = await buyerOf(agent, 0, 2_500)
     const ask = () => callAllowance(services, { package: agent.name, version: '1.0.0', account: buyer.username })
@@ -188,7 +188,7 @@ describeOnEngines('metered calls on $kind', ({ open }) => {
     expect(await earned(agent.seller)).toBe(3_600)
   })
 
-  it('a seller who owes repays first', async () => {
+  it('repay a seller’s debt first', async () => {
     const agent = await meteredAgent(database, { callsPriceMinor: 1_000 })
     const { accountId } = agent.seller
     const owing = { accountId, amountMinor: 1_000n, currency: 'USD', reference: randomUUID() }
@@ -203,7 +203,7 @@ describeOnEngines('metered calls on $kind', ({ open }) => {
     const ask = (agent: { name: string }, { username }: Actor, call?: string) =>
       callAllowance(services, { package: agent.name, version: '1.0.0', account: username, call })
 
-    it('calls at the same moment never come to more than it has; one that is asked for again is the same', async () => {
+    it('concurrent calls never exceed it; a repeated one counts once', async () => {
       const agent = await meteredAgent(database, { trialCalls: 10, licenseMinor: 500, callsPriceMinor: 5 })
       const caller = await createTrader(database)
       const calls = Array.from({ length: 40 }, () => randomUUID())
@@ -225,7 +225,7 @@ describeOnEngines('metered calls on $kind', ({ open }) => {
       expect(await ask(agent, caller)).toEqual({ allowed: false, because: 'trial_used_up', trial_calls_left: 0 })
     })
 
-    it('is one for each account and agent, and the same through all versions', async () => {
+    it('is per account and agent, across versions', async () => {
       const agent = await meteredAgent(database, { trialCalls: 1, licenseMinor: 500 })
       const [one, other] = [await createTrader(database), await createTrader(database)]
       expect(await ask(agent, one)).toEqual({ allowed: true, because: 'trial', trial_calls_left: 1 })
@@ -234,7 +234,7 @@ describeOnEngines('metered calls on $kind', ({ open }) => {
       expect(await ask(agent, other, randomUUID())).toMatchObject({ because: 'trial' })
     })
 
-    it('told by events: what it has is free, and whoever has not bought agreed to no price for the rest', async () => {
+    it('reported by events: trial calls are free, and non-buyers pay nothing for the rest', async () => {
       const agent = await meteredAgent(database, { trialCalls: 100, licenseMinor: 500, callsPriceMinor: 1_000 })
       const caller = await createTrader(database)
       await fund(database, caller.accountId, 1_000)
@@ -246,7 +246,7 @@ describeOnEngines('metered calls on $kind', ({ open }) => {
       expect(await balance(caller)).toBe(1_000)
     })
 
-    it('of calls of a free agent: they cost something once it is used up', async () => {
+    it('of a free agent: calls cost money once it is used up', async () => {
       const agent = await meteredAgent(database, { trialCalls: 100, callsPriceMinor: 1_000 })
       const caller = await buyerOf(agent, 0, 1_000)
       await tell(usageEvent(agent, caller, 600))

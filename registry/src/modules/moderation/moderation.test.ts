@@ -40,7 +40,7 @@ describeOnEngines('moderation on $kind', ({ open }) => {
     return (await market.services().mail.sent()).filter(({ to }) => to === `${username}@example.org`)
   }
 
-  it('a report goes to the operators, once for each who makes it', async () => {
+  it('a report goes to the operators, once per reporter', async () => {
     const token = await reporter()
     const made = await report(token)
     expect(made).toMatchObject({
@@ -57,7 +57,7 @@ describeOnEngines('moderation on $kind', ({ open }) => {
     expect((await mailTo(operator)).map(({ subject }) => subject)).toContain(`${at.name} was reported: misleading`)
   })
 
-  it('what is reported must be there, and be theirs to see', async () => {
+  it('the reported subject must exist and be visible to the reporter', async () => {
     const token = await reporter()
     expect(await report(null)).toMatchObject({ status: 401 })
     expect(await report(token, { package: '@nobody/nothing' })).toMatchObject({ code: 'package_not_found' })
@@ -77,7 +77,7 @@ describeOnEngines('moderation on $kind', ({ open }) => {
     expect(await report(token)).toMatchObject({ code: 'package_not_found' })
   })
 
-  it('operators alone see reports, decide them, take down and put back', async () => {
+  it('only operators see and decide reports, take down and restore', async () => {
     const { id } = (await report(await reporter())).body
     const owner = await selling()
     for (const [as, status] of [
@@ -95,7 +95,7 @@ describeOnEngines('moderation on $kind', ({ open }) => {
     expect(await decide(operating, crypto.randomUUID(), 'upheld')).toMatchObject({ code: 'report_not_found' })
   })
 
-  it('upheld, the package is taken down with the reason, and all who reported it have their answer', async () => {
+  it('upheld, the package is taken down with the reason, and all reporters are answered', async () => {
     const [first, second] = [await report(await reporter()), await report(await reporter())]
     expect(await decide(operating, first.body.id, 'upheld', 'It does nothing indeed.')).toMatchObject({
       status: 200,
@@ -115,7 +115,7 @@ describeOnEngines('moderation on $kind', ({ open }) => {
     expect(mail.text).toContain('It does nothing indeed.')
   })
 
-  it('dismissed, it stands; and the others who reported it wait for theirs', async () => {
+  it('dismissed, the package stays, and other reports remain open', async () => {
     const [first, second] = [await report(await reporter()), await report(await reporter())]
     expect(await decide(operating, first.body.id, 'dismissed')).toMatchObject({ body: { state: 'dismissed' } })
     expect(await packageRow()).toMatchObject({ taken_down_at: null })
@@ -124,7 +124,7 @@ describeOnEngines('moderation on $kind', ({ open }) => {
     expect(open.map(({ id }) => id)).not.toContain(first.body.id)
   })
 
-  it('malicious: taken down for those who bought it too, and refunds are owed', async () => {
+  it('malicious: taken down for buyers too, and refunds are owed', async () => {
     const { id } = (await report(await reporter(), { reason: 'malicious' })).body
     await decide(operating, id, 'upheld')
     expect(await packageRow()).toMatchObject({ taken_down_for_all: true })
@@ -137,7 +137,7 @@ describeOnEngines('moderation on $kind', ({ open }) => {
     expect(owed).toMatchObject([{ version_id: null, reason: expect.stringContaining('It was taken down') }])
   })
 
-  it('of a review: it is hidden, its vote is gone, and its author is told', async () => {
+  it('of a review: it is hidden, its vote is removed, and its author is notified', async () => {
     const { buyer, token } = await buyerOf()
     const { id } = (await review(token, 1, { text: 'A slander.' })).body as Review
     const made = await report(await selling(), { review: id, reason: 'abusive' })
@@ -148,7 +148,7 @@ describeOnEngines('moderation on $kind', ({ open }) => {
     expect((await mailTo(buyer)).map(({ text }) => text)).toEqual([expect.stringContaining('A slander it is.')])
   })
 
-  it('of a review that was withdrawn meanwhile: no more than that review is decided', async () => {
+  it('of a review withdrawn meanwhile: only that review is decided', async () => {
     const { token } = await buyerOf()
     const { id } = (await review(token, 1)).body as Review
     const made = await report(await selling(), { review: id, reason: 'abusive' })
@@ -158,7 +158,7 @@ describeOnEngines('moderation on $kind', ({ open }) => {
     expect(await review(token, 1)).toMatchObject({ code: 'review_not_allowed' })
   })
 
-  it('take-down, appeal, restoration: all of it in the trail, for those whom it concerns', async () => {
+  it('take-down, appeal and restoration appear in the history for the parties', async () => {
     const owner = await selling()
     expect(await act(owner, 'appeals', { text: 'Why?' })).toMatchObject({ code: 'moderation_state_conflict' })
     expect(await act(operating, 'take-down', { reason: 'Copied.' })).toMatchObject({
@@ -192,7 +192,7 @@ describeOnEngines('moderation on $kind', ({ open }) => {
     )
   })
 
-  it('a dismissed appeal leaves it down, and another may follow', async () => {
+  it('after a dismissed appeal, the package stays down and can be appealed again', async () => {
     const owner = await selling()
     await act(operating, 'take-down')
     await act(owner, 'appeals', { text: 'It is mine.' })
@@ -216,7 +216,7 @@ describeOnEngines('moderation on $kind', ({ open }) => {
     ).toEqual([])
   })
 
-  it('of an organisation: admins appeal, its owners get the mail', async () => {
+  it('of an organization: admins appeal, and its owners get the mail', async () => {
     const [owner, admin, member] = await Promise.all([1, 2, 3].map(() => createActor(market.database())))
     const organisation = await organizationWith(market.database(), owner, 'owner')
     await putMember(market.database().query, organisation.id, market.seller().accountId, 'admin')
@@ -250,7 +250,7 @@ describeOnEngines('moderation on $kind', ({ open }) => {
     expect(await packageRow()).toMatchObject({ taken_down_at: expect.any(Date) })
   })
 
-  it('two operators decide at once: one decision', async () => {
+  it('two concurrent decisions count as one', async () => {
     const { id } = (await report(await reporter())).body
     const answers = await Promise.all(
       ['upheld', 'dismissed', 'upheld', 'dismissed'].map((decision) => decide(operating, id, decision)),

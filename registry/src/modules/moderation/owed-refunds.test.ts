@@ -83,7 +83,7 @@ describeOnEngines('money back on $kind', ({ open }) => {
     expect(await auditMarket(database)).toEqual([])
   }
 
-  it('a bought agent that does not do again what it claims: every buyer of that version has the price back', async () => {
+  it('an agent that does not reproduce its claims: all buyers of that version are refunded', async () => {
     const agent = await sellAgent()
     const [first, second] = [await buyer(agent), await buyer(agent)]
     await runAgain(first, agent, true)
@@ -105,7 +105,7 @@ describeOnEngines('money back on $kind', ({ open }) => {
     await nothingFound()
   })
 
-  it('whoever bought it knowing that it does not is not paid back for the same failure', async () => {
+  it('buyers who knew of the failure are not refunded for it', async () => {
     const agent = await sellAgent()
     await runAgain(seller, agent, false)
     const knowing = await buyer(agent)
@@ -119,7 +119,7 @@ describeOnEngines('money back on $kind', ({ open }) => {
     await nothingFound()
   })
 
-  it('is asked for by those whom it concerns, and not for ever', async () => {
+  it('can be requested by those affected, within the limits', async () => {
     const agent = await sellAgent()
     const ask = (actor: Actor | null, name = agent.name, version = agent.version) =>
       codeOf(requestVerification(services, { actor, name, version, traceparent: null, ip: null }))
@@ -134,7 +134,7 @@ describeOnEngines('money back on $kind', ({ open }) => {
     expect(await ask({ ...stranger, operator: true })).toBe('rate_limited')
   })
 
-  it('taken down with refunds: buyers of the last 30 days, each once, also where whoever gives them is cut off', async () => {
+  it('taken down with refunds: buyers of the last 30 days, each once, even after an interruption', async () => {
     const agent = await sellAgent()
     const [early, late, lost] = [await buyer(agent), await buyer(agent), await buyer(agent)]
     await sql`update orders set paid_at = now() - interval '31 days' where buyer_id = ${early.accountId}`.execute(

@@ -8,7 +8,7 @@ const requested = { method: 'GET', path: '/x', headers: { accept: 'text/plain' }
 const ask = (listener: (request: IncomingMessage, bridged: BridgedResponse) => void, signal?: AbortSignal) =>
   askNodeListener(listener, requested, signal)
 
-it('gives status, headers and body as they were written', async () => {
+it('returns status, headers and body as written', async () => {
   const response = await ask((request, { response }) => {
     response.setHeader('x-path', request.url ?? '')
     response.setHeader('set-cookie', ['a=1', 'b=2'])
@@ -56,7 +56,7 @@ it('makes the writer wait for a slow reader', async () => {
   expect((await response.arrayBuffer()).byteLength).toBe(64 * 64 * 1024)
 })
 
-it('closes the response when the reader goes away', async () => {
+it('closes the response when the reader disconnects', async () => {
   const { promise: closed, resolve } = Promise.withResolvers<void>()
   const response = await ask((_request, { response }) => {
     response.on('close', resolve)
@@ -66,13 +66,13 @@ it('closes the response when the reader goes away', async () => {
   await closed
 })
 
-it('rejects when the client goes away before there is an answer', async () => {
+it('rejects when the client disconnects before the response', async () => {
   const client = new AbortController()
   const answer = ask(() => client.abort(), client.signal)
   await expect(answer).rejects.toThrow('the client disconnected')
 })
 
-it('breaks the body off where the listener fails after its head is out', async () => {
+it('aborts the body if the listener fails after the headers', async () => {
   const response = await ask((_request, { response, fail }) => {
     response.write('begun')
     setImmediate(() => fail(new Error('the disk is gone')))

@@ -5,7 +5,7 @@ import { canonicalPath, parseNpmPath } from './npm-path.ts'
 const segment = fc.stringMatching(/^[a-z][a-z0-9._-]{0,12}$/)
 
 describe('the forms of a scoped name', () => {
-  it('are one package with %2f, %2F and a slash, in every kind of request', () => {
+  it('name one package with %2f, %2F and a slash, in every kind of request', () => {
     fc.assert(
       fc.property(segment, segment, segment, (scope, base, last) => {
         const name = `@${scope}/${base}`
@@ -27,12 +27,12 @@ describe('the forms of a scoped name', () => {
     )
   })
 
-  it('are nothing when encoded twice', () => {
+  it('match nothing when doubly encoded', () => {
     for (const path of ['/@t%252fs', '/@t%252Fs/1.0.0', '/%2540t%2fs', '/-/package/@t%252fs/dist-tags', '/@t%25/s'])
       expect(parseNpmPath(path), path).toBeUndefined()
   })
 
-  it('survive being written for Verdaccio', () => {
+  it('round-trip through Verdaccio’s form', () => {
     for (const target of [
       { kind: 'package', name: '@t/s' },
       { kind: 'version', name: '@t/s', version: '1.0.0-rc.1+build' },
@@ -42,14 +42,14 @@ describe('the forms of a scoped name', () => {
   })
 })
 
-it('tells requests about the registry from requests about packages', () => {
+it('distinguishes requests about the registry and about packages', () => {
   expect(parseNpmPath('/-/ping')).toEqual({ kind: 'service', path: '-/ping' })
   expect(parseNpmPath('/-/v1/search')).toEqual({ kind: 'service', path: '-/v1/search' })
   expect(parseNpmPath('/-/package/@t%2fs/access')).toEqual({ kind: 'service', path: '-/package/@t/s/access' })
   expect(parseNpmPath('/lodash')).toEqual({ kind: 'package', name: 'lodash' })
 })
 
-it('knows nothing of paths that no client sends', () => {
+it('returns undefined for paths that no client sends', () => {
   for (const path of [
     '',
     '/',
@@ -70,7 +70,7 @@ it('knows nothing of paths that no client sends', () => {
     expect(parseNpmPath(path), path).toBeUndefined()
 })
 
-it('gives a target or undefined for whatever comes', () => {
+it('returns a target or undefined for any input', () => {
   fc.assert(
     fc.property(fc.oneof(fc.webPath(), fc.string()), (path) => {
       const target = parseNpmPath(path)

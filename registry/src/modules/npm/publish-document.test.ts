@@ -28,7 +28,7 @@ describe('publish document', () => {
 
   const parse = (changes?: Record<string, unknown>) => parsePutDocument('@t/s', JSON.stringify(document(changes)))
 
-  it('takes from a publish the tarball, its version, tag and visibility, and its manifest only to compare', () => {
+  it('reads tarball, version, tag and visibility of a publish, and its manifest only for comparison', () => {
     expect(parse()).toEqual({
       kind: 'publish',
       publish: {
@@ -45,7 +45,7 @@ describe('publish document', () => {
     expect(parse({ access: 'public' })).toMatchObject({ publish: { visibility: 'public' } })
   })
 
-  it('takes a publish with `deprecated` in its manifest for a publish', () => {
+  it('treats a publish with `deprecated` in its manifest as a publish', () => {
     const versions = { '1.0.0': { name: '@t/s', version: '1.0.0', deprecated: 'old', dist: { integrity } } }
     expect(parse({ versions })).toMatchObject({ kind: 'publish', publish: { version: '1.0.0' } })
   })
@@ -87,12 +87,12 @@ describe('publish document', () => {
       expect(() => parse(cases[name])).toThrow(expect.objectContaining({ code: 'request_invalid' }))
     })
 
-    it('what is no JSON', () => {
+    it('a body that is not JSON', () => {
       expect(() => parsePutDocument('@t/s', '{')).toThrow(AgentGymError)
     })
   })
 
-  it('answers whatever JSON comes with a request or a request_invalid', () => {
+  it('returns a request or request_invalid for any JSON', () => {
     fc.assert(
       fc.property(fc.json(), (text) => {
         try {
@@ -104,7 +104,7 @@ describe('publish document', () => {
     )
   })
 
-  it('gives back any tarball byte for byte', () => {
+  it('returns any tarball byte for byte', () => {
     fc.assert(
       fc.property(fc.uint8Array({ maxLength: 200 }), (bytes) => {
         const request = parse({
@@ -118,7 +118,7 @@ describe('publish document', () => {
 })
 
 describe('document slots', () => {
-  it('runs so many of one account at once, and others beside them', async () => {
+  it('limits concurrent documents per account, not across accounts', async () => {
     const inSlot = documentSlots(2)
     const { promise: released, resolve: release } = Promise.withResolvers<void>()
     const underWay = [inSlot('ada', () => released), inSlot('ada', () => released)]
@@ -129,7 +129,7 @@ describe('document slots', () => {
     expect(await inSlot('ada', async () => 'done')).toBe('done')
   })
 
-  it('gives a slot back where the work fails', async () => {
+  it('releases a slot if the work fails', async () => {
     const inSlot = documentSlots(1)
     const failing = async () => {
       throw new Error('no')

@@ -54,7 +54,7 @@ function read(target: ReadTarget, { method = 'GET', headers = {} }: Asked = {}, 
   return reader.read(target, { method, header: (name) => headers[name] }, from)
 }
 
-it('serves the packument, whole and abbreviated, with tarballs at the public address', async () => {
+it('serves full and abbreviated packuments, with tarballs at the public URL', async () => {
   const whole = await read(packageTarget)
   const body = (await whole.json()) as Packument
   expect(body).toMatchObject({ name: '@t/s', _rev: '7-abc', readme: '# Grüße 你好', 'dist-tags': { latest: '1.0.0' } })
@@ -64,7 +64,7 @@ it('serves the packument, whole and abbreviated, with tarballs at the public add
   expect(await brief.json()).not.toHaveProperty('readme')
 })
 
-it('takes the name of another host for its own only where both mean this machine', async () => {
+it('uses another host name in URLs only if both are local', async () => {
   const local = verdaccioReader('http://localhost:4477', (error) => reported.push(error))
   const tarballHost = async (from: typeof local, host: string) => {
     const response = await from.read(packageTarget, { method: 'GET', header: () => host }, source())
@@ -78,7 +78,7 @@ it('takes the name of another host for its own only where both mean this machine
   expect(await tarballHost(local, 'evil.test:4477')).toBe('localhost:4477')
 })
 
-it('answers 304 to who has it already, for packument and tarball', async () => {
+it('answers 304 for cached packuments and tarballs', async () => {
   for (const target of [packageTarget, tarballTarget]) {
     const first = await read(target)
     await first.arrayBuffer()
@@ -87,7 +87,7 @@ it('answers 304 to who has it already, for packument and tarball', async () => {
   }
 })
 
-it('serves a tarball, which counts as a download, and its head alone, which does not', async () => {
+it('serves a tarball, which counts as a download, and its HEAD, which does not', async () => {
   downloads = 0
   const whole = await read(tarballTarget)
   expect([whole.status, whole.headers.get('content-length'), await whole.text()]).toEqual([200, '7', 'tarball'])
@@ -96,7 +96,7 @@ it('serves a tarball, which counts as a download, and its head alone, which does
   expect(downloads).toBe(1)
 })
 
-it('compresses a large packument, at the pace of whoever reads it', async () => {
+it('compresses a large packument at the reader’s pace', async () => {
   const { versions, ...rest } = await source().packument()
   const many = Array.from({ length: 3_000 }, (_, index) => [`1.0.${index}`, versions['1.0.0']])
   const packument = async () => ({ ...rest, versions: Object.fromEntries(many) })
@@ -130,7 +130,7 @@ it('serves one version by number or tag', async () => {
     expect(await (await read({ kind: 'version', name: '@t/s', version })).json()).toMatchObject({ version: '1.0.0' })
 })
 
-it('does not make a prerelease latest where nothing is', async () => {
+it('does not make a prerelease latest if there is no latest', async () => {
   const { versions, ...rest } = await source().packument()
   const onlyPrerelease = async () => ({ ...rest, 'dist-tags': { next: '2.0.0-rc.1' }, versions })
   const body = (await (await read(packageTarget, {}, source({ packument: onlyPrerelease }))).json()) as Packument
@@ -143,7 +143,7 @@ it('does not make a prerelease latest where nothing is', async () => {
   expect(latest.status).toBe(404)
 })
 
-it('refuses with what the rules of access say, code and all', async () => {
+it('refuses with the access rules’ own error and code', async () => {
   const refused = new AgentGymError({
     code: 'package_not_found',
     message: 'Package @t/s not found.',
@@ -162,7 +162,7 @@ it('refuses with what the rules of access say, code and all', async () => {
   expect(reported).toEqual([])
 })
 
-it('has nothing of its own to show', async () => {
+it('serves no pages of its own', async () => {
   for (const file of ['package.json', 's-9.9.9.tgz', 's.tgz']) {
     const response = await read({ ...tarballTarget, file })
     expect([file, response.status]).toEqual([file, 404])
@@ -170,7 +170,7 @@ it('has nothing of its own to show', async () => {
   }
 })
 
-it('tells the log of a bug, and the client only that there was one', async () => {
+it('logs a bug, and reports only its occurrence to the client', async () => {
   const packument = async () => {
     throw new Error('connection to 10.0.0.7 refused')
   }
@@ -180,7 +180,7 @@ it('tells the log of a bug, and the client only that there was one', async () =>
   expect(reported.splice(0)).toEqual([expect.objectContaining({ message: 'connection to 10.0.0.7 refused' })])
 })
 
-it('closes what it reads when the client goes away', async () => {
+it('closes its source when the client disconnects', async () => {
   const body = new PassThrough()
   body.write('ta')
   const response = await read(
@@ -193,7 +193,7 @@ it('closes what it reads when the client goes away', async () => {
   expect(body.destroyed).toBe(true)
 })
 
-it('is not troubled by a client that goes away before the packument is there', async () => {
+it('tolerates a client that disconnects before the packument is ready', async () => {
   const client = new AbortController()
   const { promise: packument, resolve } = Promise.withResolvers<Packument>()
   const from = source({ packument: () => packument })
@@ -204,13 +204,13 @@ it('is not troubled by a client that goes away before the packument is there', a
   expect((await read(packageTarget)).status).toBe(200)
 })
 
-it('lets clients keep what they ask for anew each time', async () => {
+it('lets clients cache with revalidation', async () => {
   const response = await read(packageTarget)
   expect(response.headers.get('cache-control')).toBe('private, no-cache')
   expect(response.headers.get('vary')).toMatch(/Accept.*Authorization/)
 })
 
-it('breaks a download off when the storage fails in the middle', async () => {
+it('aborts a download when the storage fails in the middle', async () => {
   const body = new PassThrough()
   body.write('ta')
   const response = await read(
@@ -224,7 +224,7 @@ it('breaks a download off when the storage fails in the middle', async () => {
   expect(reported.splice(0)).toHaveLength(1)
 })
 
-it('leaves the process as it was: no listener for signals, no replaced emit', () => {
+it('leaves no signal listeners and does not replace process.emit', () => {
   expect(process.eventNames().filter((event) => String(event).startsWith('SIG'))).toEqual(signalsBefore)
   expect(process.emit).toBe(emitBefore)
 })

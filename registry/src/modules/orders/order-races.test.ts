@@ -25,7 +25,7 @@ import {
 const many = 200
 
 // PGlite has one connection, so there nothing ever happens at once.
-describe('at the same moment, on PostgreSQL', () => {
+describe('concurrently, on PostgreSQL', () => {
   let database: Database
   let services: TestServices
   /** Each with connections of its own, so that more really happens at once. */
@@ -76,7 +76,7 @@ describe('at the same moment, on PostgreSQL', () => {
       ip: null,
     })
 
-  it(`${many} identical orders with one key: one charge, and one answer for all`, async () => {
+  it(`${many} identical orders with one key: one charge and the same response`, async () => {
     const actor = await buyer(100_000)
     const key = randomUUID()
     const answers = await Promise.all(packages.map((_, index) => buy(at(index), actor, packages[0], { key })))
@@ -85,7 +85,7 @@ describe('at the same moment, on PostgreSQL', () => {
     expect(await holdings(database, actor.accountId)).toEqual({ balance: 99_500 })
   })
 
-  it(`${many} orders for the same with keys of their own: one charge, and its order for all`, async () => {
+  it(`${many} identical orders with different keys: one charge, and its order for all`, async () => {
     const actor = await buyer(100_000)
     const answers = await Promise.all(packages.map((_, index) => buy(at(index), actor, packages[0])))
     expect(new Set(answers.map(({ order }) => order.id)).size).toBe(1)
@@ -93,14 +93,14 @@ describe('at the same moment, on PostgreSQL', () => {
     expect(await holdings(database, actor.accountId)).toEqual({ balance: 99_500 })
   })
 
-  it(`${many} orders with funds for one: one is bought, the others are refused and say why`, async () => {
+  it(`${many} orders with funds for one: one succeeds, the others are refused with a reason`, async () => {
     const actor = await buyer(999)
     const outcomes = await Promise.all(packages.map((listed, index) => codeOf(buy(at(index), actor, listed))))
     expect(counted(outcomes)).toEqual({ done: 1, insufficient_funds: many - 1 })
     expect(await holdings(database, actor.accountId)).toEqual({ balance: 499 })
   })
 
-  it('a cap is never passed, of the account and of a token that buys for two accounts', async () => {
+  it('never exceeds a cap of the account, or of a token that buys for two accounts', async () => {
     const actor = await buyer(100_000)
     const token = await createTokenActor(database, actor)
     const team = await createOrganization(database, { [actor.accountId]: 'owner' })
@@ -145,7 +145,7 @@ describe('at the same moment, on PostgreSQL', () => {
     expect(await codeOf(buy(services, await buyer(10_000), listed, { expected_price: shown }))).toBe('price_changed')
   })
 
-  it('refunds at once give back no more than was paid', async () => {
+  it('concurrent refunds never exceed the payment', async () => {
     const actor = await buyer(500)
     const { order } = await buy(services, actor, packages[0])
     const parts = await Promise.all(Array.from({ length: 50 }, () => codeOf(refund(seller, order.id, 30))))
@@ -156,7 +156,7 @@ describe('at the same moment, on PostgreSQL', () => {
     expect(await holdings(database, actor.accountId)).toEqual({ balance: 500 })
   })
 
-  it('a refund that is repeated at once is one', async () => {
+  it('a concurrently repeated refund counts once', async () => {
     const actor = await buyer(500)
     const { order } = await buy(services, actor, packages[0])
     const key = randomUUID()
@@ -165,7 +165,7 @@ describe('at the same moment, on PostgreSQL', () => {
     expect(await holdings(database, actor.accountId)).toEqual({ balance: 100 })
   })
 
-  it('gives either the download or the refund when both are requested at once', async () => {
+  it('grants either the download or the refund when both are requested concurrently', async () => {
     const actor = await buyer(100_000)
     for (const listed of packages.slice(0, 30)) {
       const { order } = await buy(services, actor, listed)

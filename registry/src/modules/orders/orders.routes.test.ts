@@ -84,7 +84,7 @@ describeOnEngines('the routes of orders on $kind', ({ open }) => {
     return { status: response.status, code: parsed.error?.code, body: parsed }
   }
 
-  it('an order is placed over HTTP once a key, and the header is required', async () => {
+  it('an order is placed once per key, and the header is required', async () => {
     const actor = await createTrader(database, 'shopper')
     await fund(database, actor.accountId, 600)
     const body = { package: listed.name, expected_price: { id: listed.priceId, amount_minor: 500 } }
@@ -107,7 +107,7 @@ describeOnEngines('the routes of orders on $kind', ({ open }) => {
     }
   })
 
-  it('an order is seen by those who buy, those who sell, and operators; for others it is not there', async () => {
+  it('an order is visible to buyer, seller and operators only', async () => {
     const seen: Record<string, unknown> = {}
     for (const [name, actor] of Object.entries(people)) {
       const { status, code } = await ask(actor, 'GET', `/v1/orders/${order}`)
@@ -130,7 +130,7 @@ describeOnEngines('the routes of orders on $kind', ({ open }) => {
     }
   })
 
-  it.each(['cancel', 'refunds'])('POST …/%s tells strangers nothing', async (what) => {
+  it.each(['cancel', 'refunds'])('POST …/%s reveals nothing to others', async (what) => {
     const given = what === 'refunds' ? { body: { reason: 'give it' }, key: randomUUID() } : {}
     for (const name of ['viewer', 'clerk', 'author', 'stranger'])
       for (const id of [order, randomUUID()]) {
@@ -140,7 +140,7 @@ describeOnEngines('the routes of orders on $kind', ({ open }) => {
     expect((await ask(null, 'POST', `/v1/orders/${order}/${what}`, given)).code).toBe('unauthenticated')
   })
 
-  it('lists hold one’s own: what was bought, what was sold, and what one may use', async () => {
+  it('lists contain the user’s own purchases, sales and licenses', async () => {
     const lists: Record<string, unknown[]> = {}
     for (const [name, actor] of Object.entries(people)) {
       const purchases = (await ask(actor, 'GET', '/v1/orders')).body.orders ?? []
@@ -158,7 +158,7 @@ describeOnEngines('the routes of orders on $kind', ({ open }) => {
     })
   })
 
-  it('an account that is named is one’s own, or the list is refused', async () => {
+  it('a list for another account is refused', async () => {
     const list = async (actor: Actor, path: string) => {
       const { status, code } = await ask(actor, 'GET', path)
       return code ?? status
@@ -173,7 +173,7 @@ describeOnEngines('the routes of orders on $kind', ({ open }) => {
     expect(await list(people.stranger, '/v1/orders?account=nobody-at-all')).toBe('account_not_found')
   })
 
-  it('pages hold every order once, newest first; a cursor is good for its list alone', async () => {
+  it('pages contain every order once, newest first; a cursor is valid only for its list', async () => {
     const actor = await createTrader(database, 'collector')
     const bought: string[] = []
     for (let index = 0; index < 5; index++)
@@ -203,7 +203,7 @@ describeOnEngines('the routes of orders on $kind', ({ open }) => {
     expect((await ask(actor, 'GET', '/v1/orders?state=refunded')).body.orders).toEqual([])
   })
 
-  it('a refund over HTTP needs a key and the right scope, and says what is left', async () => {
+  it('a refund needs a key and the right scope, and reports what is left', async () => {
     const path = `/v1/orders/${order}/refunds`
     const body = { amount_minor: 100, reason: 'a discount that was promised' }
     expect((await ask(people.admin, 'POST', path, { body })).code).toBe('request_invalid')

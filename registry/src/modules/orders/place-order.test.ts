@@ -48,7 +48,7 @@ describeOnEngines('buying on $kind', ({ open }) => {
         .execute()
     ).length
 
-  it('pays seller, platform and author from the balance, and gives the licence of the major', async () => {
+  it('pays seller, platform and author from the balance, and grants a license for the major version', async () => {
     const actor = await buyer(5_000)
     const before = [
       await holdings(database, seller.accountId),
@@ -73,7 +73,7 @@ describeOnEngines('buying on $kind', ({ open }) => {
     expect(rows).toMatchObject([{ action: 'order.place', data: { total_minor: 1_999 } }])
   })
 
-  it('a cap of the installation holds for royalties; what is announced is not taken yet', async () => {
+  it('caps royalties, and does not apply announced ones yet', async () => {
     const greedy = await listPackage(database, {
       ...{ ownerId: author.accountId, owner: author.username, royaltyBasisPoints: 9_000 },
     })
@@ -96,7 +96,7 @@ describeOnEngines('buying on $kind', ({ open }) => {
     expect((await holdings(database, author.accountId)).earnings - before).toBe(210)
   })
 
-  it('no royalty for one’s own scenario, nor for a name whose bytes are others', async () => {
+  it('pays no royalty for the seller’s own scenario, or for a different bundle of the same name', async () => {
     const own = await listPackage(database, {
       ...{ ownerId: seller.accountId, owner: seller.username, royaltyBasisPoints: 1_500 },
     })
@@ -117,7 +117,7 @@ describeOnEngines('buying on $kind', ({ open }) => {
     }
   })
 
-  it('what one has already is answered with its order, and nothing is charged', async () => {
+  it('returns the existing order for an owned license, without a charge', async () => {
     const actor = await buyer(10_000)
     const first = await buy(services, actor, agent)
     const again = await buy(services, actor, agent, { range: '^1.0.0' })
@@ -125,7 +125,7 @@ describeOnEngines('buying on $kind', ({ open }) => {
     expect(await holdings(database, actor.accountId)).toEqual({ balance: 8_001 })
   })
 
-  it('another major is another licence', async () => {
+  it('requires another license for another major version', async () => {
     const actor = await buyer(10_000)
     const listed = await list(oneTime(100), { versions: ['1.0.0', '2.0.0', '0.3.1'] })
     const orders = [
@@ -141,7 +141,7 @@ describeOnEngines('buying on $kind', ({ open }) => {
     expect(await heldBy(actor)).toBe(3)
   })
 
-  it('what is free is had at once, and stays when it costs later', async () => {
+  it('grants free packages immediately and permanently', async () => {
     const actor = await buyer(0)
     const listed = await list()
     const { status, order } = await buy(services, actor, listed, {
@@ -154,7 +154,7 @@ describeOnEngines('buying on $kind', ({ open }) => {
     expect((await buy(services, actor, listed)).status).toBe(200)
   })
 
-  it('the same key gives the same answer, whatever happened since; with another request it is refused', async () => {
+  it('repeats the response for the same key, and refuses the key for another request', async () => {
     const actor = await buyer(10_000)
     const listed = await list(oneTime(700))
     const key = randomUUID()
@@ -167,7 +167,7 @@ describeOnEngines('buying on $kind', ({ open }) => {
     expect((await buy(services, await buyer(100), listed, { key })).status).toBe(201)
   })
 
-  it('a failure leaves the key for another try', async () => {
+  it('a failed request can be retried with its key', async () => {
     const actor = await buyer(0)
     const key = randomUUID()
     await expect(buy(services, actor, agent, { key })).rejects.toMatchObject({
@@ -179,7 +179,7 @@ describeOnEngines('buying on $kind', ({ open }) => {
     expect(await holdings(database, actor.accountId)).toEqual({ balance: 0 })
   })
 
-  it('another price than the one that was shown is a conflict that names the new one', async () => {
+  it('a changed price is a conflict that names the new price', async () => {
     const actor = await buyer(10_000)
     const listed = await list(oneTime(500))
     const shown = { id: listed.priceId ?? '', amount_minor: 500 }
@@ -197,7 +197,7 @@ describeOnEngines('buying on $kind', ({ open }) => {
     expect((await buy(services, actor, listed, { expected_price: { id: raised, amount_minor: 900 } })).status).toBe(201)
   })
 
-  it('a price that is announced or withdrawn is not asked', async () => {
+  it('does not charge announced or withdrawn prices', async () => {
     const listed = await list(oneTime(500))
     await database.query
       .insertInto('prices')

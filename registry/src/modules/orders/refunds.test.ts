@@ -78,7 +78,7 @@ describeOnEngines('refunds on $kind', ({ open }) => {
   const useLicense = (order: string) =>
     database.query.updateTable('entitlements').set({ used_at: new Date() }).where('order_id', '=', order).execute()
 
-  it('parts of a price come back exactly, however it is cut, and the last of it ends the licence', async () => {
+  it('returns the parts exactly over partial refunds, and ends the license with the last one', async () => {
     await buy(services, await funded(999), agent)
     const before = await all()
     const { order } = await buy(services, buyer, agent)
@@ -188,7 +188,7 @@ describeOnEngines('refunds on $kind', ({ open }) => {
     expect(entries).toContainEqual({ amount: 600 })
   })
 
-  it('a debt is paid from earnings and then from the balance, and no more than is owed', async () => {
+  it('repays a debt from earnings and then from the balance, never more than is owed', async () => {
     const broke = await createTrader(database, 'seller')
     const sold = await listPackage(database, {
       ownerId: broke.accountId,

@@ -36,7 +36,7 @@ describeOnEngines('who may buy what on $kind', ({ open }) => {
   const list: Shop['list'] = (...given) => shop.list(...given)
   const buyer = (funds: number) => shop.buyer(funds)
 
-  it('is refused for what is private, unpublished, yanked, taken down, or paid by the run', async () => {
+  it('is refused for private, unpublished, yanked, taken-down and per-run packages', async () => {
     const actor = await buyer(10_000)
     expect(await codeOf(buy(services, actor, { name: '@nobody/nothing' }))).toBe('package_not_found')
     expect(await codeOf(buy(services, actor, { name: 'no name' }))).toBe('package_not_found')
@@ -63,7 +63,7 @@ describeOnEngines('who may buy what on $kind', ({ open }) => {
     expect(await holdings(database, actor.accountId)).toEqual({ balance: 10_000 })
   })
 
-  it('nobody buys from themselves: not the seller, not members, not an organisation of the seller’s', async () => {
+  it('is refused for the seller, its members and its organizations', async () => {
     await fund(database, seller.accountId, 5_000)
     expect(await codeOf(buy(services, seller, agent))).toBe('self_purchase')
     const friend = await buyer(5_000)
@@ -81,7 +81,7 @@ describeOnEngines('who may buy what on $kind', ({ open }) => {
     expect(await codeOf(buy(services, stranger, sold, { account: other.username }))).toBe('self_purchase')
   })
 
-  it('an organisation buys for its members with its own money; viewers and strangers cannot', async () => {
+  it('an organization buys with its own balance, through members but not viewers or others', async () => {
     const [owner, member, viewer, stranger] = [await buyer(0), await buyer(0), await buyer(0), await buyer(0)]
     const team = await createOrganization(database, {
       ...{ [owner.accountId]: 'owner', [member.accountId]: 'member', [viewer.accountId]: 'viewer' },

@@ -63,7 +63,7 @@ describeOnEngines('orders of runs on $kind', ({ open }) => {
   const settle = (runId: string, outcome: 'post' | 'void') =>
     database.transaction((query) => settleRunOrder(query, runId, outcome))
 
-  it('holds the price when the run is started, and pays it when the run trains, once', async () => {
+  it('holds the price when the run starts, and pays it once when training starts', async () => {
     const actor = await buyer(1_000)
     const before = (await holdings(database, seller.accountId)).earnings ?? 0
     const { run, orderId } = await start(actor, { expected: 400 })
@@ -96,7 +96,7 @@ describeOnEngines('orders of runs on $kind', ({ open }) => {
     expect(await codeOf(start(actor))).toBe('insufficient_funds')
   })
 
-  it('frees what was held for a run that ends before it trains, and holds it again if it goes on', async () => {
+  it('releases the hold of a run that ends before training, and restores it on resume', async () => {
     const actor = await buyer(500)
     const { run, orderId } = await start(actor)
     const again = () => database.transaction((query) => holdAgain(query, services.config, run))
@@ -112,7 +112,7 @@ describeOnEngines('orders of runs on $kind', ({ open }) => {
     expect(await holdings(database, actor.accountId)).toEqual({ balance: 100 })
   })
 
-  it('nothing is held for the seller’s own people, nor for what is not paid by the run', async () => {
+  it('holds nothing for members of the seller, or for scenarios without a price per run', async () => {
     const [owner, member] = [await buyer(0), await buyer(0)]
     const shop = await createOrganization(database, { [owner.accountId]: 'owner', [member.accountId]: 'viewer' })
     const own = { ownerId: shop.id, owner: shop.username }
@@ -129,7 +129,7 @@ describeOnEngines('orders of runs on $kind', ({ open }) => {
     expect(await codeOf(start(member, { account: team }))).toBe('self_purchase')
   })
 
-  it('asks for the scope to buy, for the price that was shown, and stays within caps', async () => {
+  it('requires the scope to buy and the shown price, and respects caps', async () => {
     const actor = await buyer(10_000)
     const token = await createTokenActor(database, actor)
     const trains = { ...token, scopes: new Set(['training:start'] as const) }
@@ -154,7 +154,7 @@ describeOnEngines('orders of runs on $kind', ({ open }) => {
     expect(await holdings(database, actor.accountId)).toEqual({ balance: 9_200 })
   })
 
-  it('is within caps in the currency of its price, whatever the server trains in', async () => {
+  it('respects caps in the currency of its price, whatever the server’s currency', async () => {
     const actor = await buyer(1_000)
     const cap = async (currency: string) => {
       await database.query.deleteFrom('spend_caps').where('account_id', '=', actor.accountId).execute()
@@ -176,7 +176,7 @@ describeOnEngines('orders of runs on $kind', ({ open }) => {
     }
   })
 
-  it('pays the price of the start, whatever it costs when the run trains', async () => {
+  it('pays the price at the start, even if it changes before training', async () => {
     const listed = await listPackage(database, {
       ownerId: seller.accountId,
       owner: seller.username,
@@ -189,7 +189,7 @@ describeOnEngines('orders of runs on $kind', ({ open }) => {
     expect(await holdings(database, actor.accountId)).toEqual({ balance: 900 })
   })
 
-  it('its order is not cancelled, refunded or expired while the run is open; the seller refunds it later', async () => {
+  it('its order cannot be canceled or refunded and does not expire while the run is open; the seller can refund it later', async () => {
     const actor = await buyer(1_000)
     const { run, orderId: id = '' } = await start(actor)
     const refund = (by: Actor) =>

@@ -58,7 +58,7 @@ describeOnEngines('spend caps on $kind', ({ open }) => {
     more: { token_id?: string; account?: string } = {},
   ) => setSpendCap(asking.services, { actor, ip: null, request: { period, amount_minor: amount, ...more } })
 
-  it('an account spends no more in its period, and is told what is left; what is free goes on', async () => {
+  it('limits an account’s spending per period, reports what is left, and allows free packages', async () => {
     const actor = await buyer()
     await purchase(actor, 300)
     const set = await cap(actor, 'day', 1_000)
@@ -86,7 +86,7 @@ describeOnEngines('spend caps on $kind', ({ open }) => {
     expect((await purchase(actor, 1)).status).toBe(201)
   })
 
-  it('a period that is over does not count, in all does', async () => {
+  it('does not count past periods, except for the lifetime cap', async () => {
     const actor = await buyer()
     await purchase(actor, 500)
     const longAgo = new Date(Date.now() - 40 * 86_400_000)
@@ -108,7 +108,7 @@ describeOnEngines('spend caps on $kind', ({ open }) => {
     expect(everything.spent_minor).toBe(1_100)
   })
 
-  it('what waits to be paid counts, what was cancelled or has expired does not; refunds do not free anything', async () => {
+  it('counts unpaid orders, not canceled or expired ones, and ignores refunds', async () => {
     const actor = await buyer()
     const { order } = await purchase(actor, 400)
     await cap(actor, 'total', 1_000)
@@ -133,7 +133,7 @@ describeOnEngines('spend caps on $kind', ({ open }) => {
     expect(await codeOf(purchase(actor, 201))).toBe('spend_cap_exceeded')
   })
 
-  it('a token has a limit of its own, wherever it spends; the account’s holds beside it', async () => {
+  it('a token has its own limit across accounts, in addition to the account’s', async () => {
     const actor = await buyer()
     const token = await createTokenActor(database, actor)
     const team = await createOrganization(database, { [actor.accountId]: 'owner' })
@@ -149,7 +149,7 @@ describeOnEngines('spend caps on $kind', ({ open }) => {
     expect(await codeOf(purchase(token, 50))).toBe('spend_cap_exceeded')
   })
 
-  it('a token that has a cap can neither raise, lift nor set one, nor make another token', async () => {
+  it('a token with a cap can neither change caps nor create tokens', async () => {
     const actor = await buyer()
     const card = await asking.tokenOf(actor, 'market:buy', 'account:manage')
     const { id } = await database.query
@@ -177,14 +177,14 @@ describeOnEngines('spend caps on $kind', ({ open }) => {
     expect((await asking.ask(free, 'DELETE', `/v1/spend-caps/${set.body.id}`)).status).toBe(204)
   })
 
-  it('a token that may only buy changes no cap', async () => {
+  it('a token with only the buy scope cannot change caps', async () => {
     const actor = await buyer()
     const buysOnly = await asking.tokenOf(actor, 'market:buy')
     const { status, code } = await asking.ask(buysOnly, 'PUT', '/v1/spend-caps', { period: 'day', amount_minor: 1 })
     expect([status, code]).toEqual([403, 'forbidden'])
   })
 
-  it('others’ caps are not there; an organisation’s are its admins’', async () => {
+  it('others’ caps are not visible; admins manage an organization’s caps', async () => {
     const [owner, admin, member, stranger] = [await buyer(), await buyer(), await buyer(), await buyer()]
     const team = await createOrganization(database, {
       ...{ [owner.accountId]: 'owner', [admin.accountId]: 'admin', [member.accountId]: 'member' },
@@ -210,7 +210,7 @@ describeOnEngines('spend caps on $kind', ({ open }) => {
     expect(await ask(owner, 'DELETE', `/v1/spend-caps/${id}`)).toEqual([204, undefined])
   })
 
-  it('a cap is on one’s own tokens only', async () => {
+  it('a cap can only be set on the user’s own tokens', async () => {
     const [actor, other] = [await buyer(), await buyer()]
     const { tokenId } = await createTokenActor(database, other)
     expect(await codeOf(cap(actor, 'day', 100, { token_id: tokenId }))).toBe('token_not_found')

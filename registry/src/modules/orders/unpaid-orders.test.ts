@@ -73,7 +73,7 @@ describeOnEngines('orders paid at the provider on $kind', ({ open }) => {
     { id = randomUUID(), amountMinor = 800n, currency = 'USD' } = {},
   ) => database.transaction((query) => payOrder(query, { orderId, payment: { id, accountId, amountMinor, currency } }))
 
-  it('is paid, with its licence, when the provider has the money; told twice, it is paid once', async () => {
+  it('is paid once when the provider confirms the payment, even repeatedly', async () => {
     const { actor, id } = await waiting()
     const payment = { id: randomUUID() }
     expect(await pay(id, actor, payment)).toEqual({ outcome: 'paid' })
@@ -127,7 +127,7 @@ describeOnEngines('orders paid at the provider on $kind', ({ open }) => {
       },
     ],
   ]
-  it.each(obstacles)('what is paid for an order that %s stays on the balance', async (_, reason, obstruct) => {
+  it.each(obstacles)('a payment for an order that %s stays on the balance', async (_, reason, obstruct) => {
     const one = await waiting()
     await obstruct(one)
     expect(await pay(one.id, one.actor)).toMatchObject({ outcome: 'kept', reason: expect.stringMatching(reason) })
@@ -135,7 +135,7 @@ describeOnEngines('orders paid at the provider on $kind', ({ open }) => {
     expect(['cancelled', 'expired']).toContain((await showOrder(services, one.actor, one.id)).state)
   })
 
-  it('so does another amount than the order’s, and what is paid for a package that was taken down', async () => {
+  it('so does a payment of another amount, or for a package that was taken down', async () => {
     const other = await waiting()
     expect(await pay(other.id, other.actor, { amountMinor: 799n })).toMatchObject({ outcome: 'kept' })
     expect(await holdings(database, other.actor.accountId)).toEqual({ balance: 799 })
@@ -150,7 +150,7 @@ describeOnEngines('orders paid at the provider on $kind', ({ open }) => {
     await takeDown(null)
   })
 
-  it('is cancelled by its buyer alone, once; what is paid is not cancelled', async () => {
+  it('can be canceled once, by its buyer only, and not after payment', async () => {
     const { actor, id } = await waiting()
     const cancel = (by: Actor, order = id) => cancelOrder(services, { actor: by, id: order, ip: null })
     expect(await codeOf(cancel(await funded()))).toBe('order_not_found')
@@ -162,7 +162,7 @@ describeOnEngines('orders paid at the provider on $kind', ({ open }) => {
     expect(await codeOf(cancel(paid.actor, paid.id))).toBe('order_state_conflict')
   })
 
-  it('a chargeback takes the licence, and the money from those who had it; the buyer gains nothing', async () => {
+  it('a chargeback revokes the license and recovers the money from its recipients; the buyer gains nothing', async () => {
     const { actor, id } = await waiting()
     const paymentId = randomUUID()
     await pay(id, actor, { id: paymentId })
@@ -182,7 +182,7 @@ describeOnEngines('orders paid at the provider on $kind', ({ open }) => {
     expect((await buy(services, actor, listed)).status).toBe(201)
   })
 
-  it('what was spent meanwhile is owed', async () => {
+  it('spent money becomes a debt', async () => {
     const actor = await createTrader(database, 'buyer')
     await fund(database, actor.accountId, 1_000)
     await buy(services, actor, listed)
@@ -196,7 +196,7 @@ describeOnEngines('orders paid at the provider on $kind', ({ open }) => {
     expect(await holdings(database, actor.accountId)).toMatchObject({ balance: 0, debt: -800 })
   })
 
-  it('asked for again while it waits, it is the same order', async () => {
+  it('a repeated request returns the same pending order', async () => {
     const { actor, id } = await waiting()
     const { status, order } = await buy(services, actor, listed, { pay_with: 'provider' })
     expect([status, order.id]).toEqual([200, id])

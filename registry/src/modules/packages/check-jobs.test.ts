@@ -58,7 +58,7 @@ describeOnEngines('jobs of checks on $kind', ({ open }) => {
     await expect(hold(attempt())).rejects.toMatchObject({ code: 'lease_lost' })
   })
 
-  it('a report with one failed check rejects, whatever it says of the whole', async () => {
+  it('a report with a failed check rejects, whatever its overall result', async () => {
     await upload(services, ada, '1.0.0')
     const { job, report, attempt } = await lease()
     const checks = [...report.checks, { id: 'speed', ok: false, message: 'Too slow.' }]
@@ -76,7 +76,7 @@ describeOnEngines('jobs of checks on $kind', ({ open }) => {
     expect(await finish()).toBe('published')
   })
 
-  it('the worker that lost its lease is refused, the one that has it is not (B39)', async () => {
+  it('refuses the worker that lost its lease, not the one that holds it (B39)', async () => {
     await upload(services, ada, '1.0.0')
     const first = await lease()
     await silence()
@@ -92,14 +92,14 @@ describeOnEngines('jobs of checks on $kind', ({ open }) => {
     expect(await second.finish()).toBe('published')
   })
 
-  it('results of two workers at once: one counts', async () => {
+  it('of two concurrent results one counts', async () => {
     await upload(services, ada, '1.0.0')
     const { finish } = await lease()
     const results = await Promise.allSettled([finish(), finish(), finish()])
     expect(results.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
   })
 
-  it('no version is leased twice by workers that ask at once', async () => {
+  it('concurrent workers never lease a version twice', async () => {
     await Promise.all(Array.from({ length: 6 }, (_, index) => upload(services, ada, `1.0.${index}`)))
     const jobs = await Promise.all(Array.from({ length: 10 }, () => leaseCheck(services)))
     const ids = jobs.flatMap((job) => (job === undefined ? [] : [job.id]))
@@ -109,7 +109,7 @@ describeOnEngines('jobs of checks on $kind', ({ open }) => {
     expect(await checkAll(services)).toHaveLength(6)
   })
 
-  it('a check that never comes to a result is rejected after three attempts', async () => {
+  it('a check without a result is rejected after three attempts', async () => {
     await upload(services, ada, '1.0.0')
     let id = ''
     for (let attempt = 0; attempt < 3; attempt++) {
@@ -123,7 +123,7 @@ describeOnEngines('jobs of checks on $kind', ({ open }) => {
     await settleExhausted(services, [checkJobs(services)])
   })
 
-  it('a lease that nobody was given opens nothing', async () => {
+  it('a forged lease gives no access', async () => {
     await upload(services, ada, '1.0.0')
     const { job, finish } = await lease()
     const [kind, count, worker, mac] = job.lease.split('.')
@@ -150,7 +150,7 @@ describeOnEngines('jobs of checks on $kind', ({ open }) => {
     await finish()
   })
 
-  it('the tarball of a lease is the one that was uploaded', async () => {
+  it('a lease gives the uploaded tarball', async () => {
     const { integrity } = await upload(services, ada, '1.0.0')
     const { job, finish } = await lease()
     expect(job.package.integrity).toBe(integrity)
@@ -161,7 +161,7 @@ describeOnEngines('jobs of checks on $kind', ({ open }) => {
     await finish()
   })
 
-  it('a version whose job was lost gets it again, and none gets two', async () => {
+  it('a lost job is recreated, and never twice', async () => {
     await upload(services, ada, '1.0.0')
     await enqueueLostChecks(services)
     await database.execute(`delete from jobs where state = 'waiting'`)

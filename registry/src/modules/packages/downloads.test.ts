@@ -69,7 +69,7 @@ describeOnEngines('downloads on $kind', ({ kind, create }) => {
     expect(await counts(versionId)).toEqual([22, 22])
   })
 
-  it('of one IPv6 network count once, whatever address in it', async () => {
+  it('of one IPv6 network count once', async () => {
     const versionId = await versionOf('@acme/six')
     for (const ip of ['2001:db8::1', '2001:db8::2', '2001:db8:0:0:ffff::9', '2001:db8:0:1::1'])
       services.downloads.record({ versionId, ...npm, ip })
@@ -77,7 +77,7 @@ describeOnEngines('downloads on $kind', ({ kind, create }) => {
     expect(await counts(versionId)).toEqual([2, 2])
   })
 
-  it('through two replicas at once count each client once', async () => {
+  it('through two replicas count each client once', async () => {
     const ids = await Promise.all(['@acme/one', '@acme/two', '@acme/three'].map(versionOf))
     for (let host = 1; host <= 30; host++)
       for (const [at, replicaServices] of [services, replica].entries())
@@ -87,7 +87,7 @@ describeOnEngines('downloads on $kind', ({ kind, create }) => {
     for (const id of ids) expect(await counts(id)).toEqual([30, 30])
   })
 
-  it('tell who has used a package, where that is known: once, however often they come', async () => {
+  it('record known users of a package, once each', async () => {
     const versionId = await versionOf('@acme/used')
     const { id: accountId } = await database.query
       .insertInto('accounts')
@@ -110,7 +110,7 @@ describeOnEngines('downloads on $kind', ({ kind, create }) => {
     expect(users).toEqual([{ account_id: accountId }])
   })
 
-  it("of the package's own people do not count", async () => {
+  it("of the package's own members do not count", async () => {
     const versionId = await versionOf('@acme/own')
     const { owner_id: accountId } = await database.query
       .selectFrom('packages')
@@ -125,7 +125,7 @@ describeOnEngines('downloads on $kind', ({ kind, create }) => {
     expect(await counts(versionId)).toEqual([1, 1])
   })
 
-  it('of what is not there are passed over', async () => {
+  it('of missing versions are ignored', async () => {
     const versionId = await versionOf('@acme/real')
     services.downloads.record({ versionId: '00000000-0000-0000-0000-000000000000', ...npm })
     services.downloads.record({ versionId, ...npm })
@@ -134,7 +134,7 @@ describeOnEngines('downloads on $kind', ({ kind, create }) => {
     expect(services.logged.filter(({ level }) => level !== 'info')).toEqual([])
   })
 
-  it('hold no address, and their rows go while the counters stay', async () => {
+  it('store no IP address; rows are deleted, counters kept', async () => {
     const { rows } = await sql<{ client: string }>`select distinct client from downloads`.execute(database.query)
     for (const { client } of rows) expect(client).toMatch(/^[A-Za-z0-9_-]{43}$/)
     const before = await database.query.selectFrom('packages').select(['name', 'downloads']).orderBy('name').execute()
@@ -149,8 +149,8 @@ describeOnEngines('downloads on $kind', ({ kind, create }) => {
   })
 })
 
-describe('downloads while the database is away', () => {
-  it('wait for it', async () => {
+describe('downloads during a database outage', () => {
+  it('are counted afterwards', async () => {
     const database = await postgresql.open()
     const services = await testServices(database)
     await loadPackages(database, [listed('@acme/patient')])

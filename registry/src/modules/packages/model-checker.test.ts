@@ -6,8 +6,8 @@ import { ModelChecker } from './model-checker.ts'
 const checker = new ModelChecker()
 afterAll(() => checker.close())
 
-describe('models are checked in a thread', () => {
-  it('with the codes of the walk, however many at a time', async () => {
+describe('model checks in a thread', () => {
+  it('return the codes of the check, also concurrently', async () => {
     const some = badModels.filter((_, i) => i % 10 === 0)
     const refused = some.map(({ bytes }) => checker.check({ bytes, policy: goodPolicy }).catch((error) => error))
     const passed = goodModels.filter((_, i) => i !== 1).map((model) => checker.check(model))
@@ -21,7 +21,7 @@ describe('models are checked in a thread', () => {
     })
   })
 
-  it('while the server goes on', async () => {
+  it('do not block the server', async () => {
     await checker.check({ bytes: goodModel(), policy: goodPolicy })
     let turns = 0
     let done = false
@@ -36,7 +36,7 @@ describe('models are checked in a thread', () => {
     expect(turns).toBeGreaterThanOrEqual(5)
   })
 
-  it('of which there is another after it has ended', async () => {
+  it('restart the thread after it has ended', async () => {
     await checker.close()
     await checker.check({ bytes: goodModel(), policy: goodPolicy })
   })

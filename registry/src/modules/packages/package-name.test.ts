@@ -31,7 +31,7 @@ describe('parsePackageName', () => {
     expect(() => parsePackageName(name)).toThrowError(expect.objectContaining({ code: 'name_invalid' }))
   })
 
-  it('gives look-alikes of one scope one canonical form', () => {
+  it('gives similar names in a scope one canonical form', () => {
     const canonical = (name: string) => parsePackageName(name).canonical
     expect(canonical('@acme/cart-pole')).toBe(canonical('@acme/cart.p0le'))
     expect(canonical('@acme/maze1')).toBe(canonical('@acme/mazel'))
@@ -39,12 +39,12 @@ describe('parsePackageName', () => {
   })
 })
 
-it('every casing finds the same package, and nothing invalid finds any', () => {
+it('finds a package in any casing, and nothing for invalid names', () => {
   expect(findablePackageName('@ACME/Maze')).toBe('@acme/maze')
   expect(findablePackageName('@acme/../maze')).toBeNull()
   fc.assert(fc.property(fc.string(), (text) => findablePackageName(text) === findablePackageName(text.toUpperCase())))
 })
 
-it('tarballs lie where npm expects them', () => {
+it('puts tarballs where npm expects them', () => {
   expect(tarballPath('@t/s', '1.0.0')).toBe('/npm/@t/s/-/s-1.0.0.tgz')
 })

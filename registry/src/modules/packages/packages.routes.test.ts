@@ -91,7 +91,7 @@ describeOnEngines('packages over HTTP on $kind', ({ open }) => {
     }
   }
 
-  it('from an upload by the client to what others resolve', async () => {
+  it('from an upload by the client to its resolution by others', async () => {
     const tarball = goodTarball({ name, version: '1.0.0' })
     const client = createClient({ server: url, token })
     const sent: number[] = []
@@ -127,7 +127,7 @@ describeOnEngines('packages over HTTP on $kind', ({ open }) => {
     })
   })
 
-  it('%2f, %2F and a slash are one package, %252f is none (B25)', async () => {
+  it('%2f, %2F and a slash name one package, %252f none (B25)', async () => {
     await put('1.0.0')
     await work()
     const [scope, base] = name.split('/')
@@ -167,7 +167,7 @@ describeOnEngines('packages over HTTP on $kind', ({ open }) => {
     expect((await ask('GET', `${path}/resolve`)).body).toMatchObject({ version: '1.1.0' })
   })
 
-  it('says what is wrong, by code and status', async () => {
+  it('reports errors by code and status', async () => {
     const path = `/v1/packages/${name}/versions/1.0.0`
     const upload = async (as: string | null, body: object, at = path) => {
       const answer = await ask('PUT', at, { as, body })
@@ -190,7 +190,7 @@ describeOnEngines('packages over HTTP on $kind', ({ open }) => {
     await work()
   })
 
-  it('a worker of an older release gets no job, and no file for a lease in the address', async () => {
+  it('a worker of an older release gets no job, and no file for a lease in the URL', async () => {
     await put('1.0.0')
     const authorization = `Bearer ${worker}`
     const headers = { authorization, 'content-type': 'application/json' }
@@ -205,7 +205,7 @@ describeOnEngines('packages over HTTP on $kind', ({ open }) => {
     await work()
   })
 
-  it('workers need their own token, and download by the lease alone', async () => {
+  it('workers need a worker token, and download by the lease alone', async () => {
     await put('1.0.0')
     const leaseAs = (as: string | null) => ask('POST', '/v1/jobs/lease', { as, body: { kinds: ['check'] } })
     expect((await leaseAs(null)).status).toBe(401)

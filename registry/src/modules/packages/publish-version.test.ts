@@ -56,7 +56,7 @@ describeOnEngines('publishing on $kind', ({ open }) => {
     expect(await audits(`@${ada.username}/maze@1.0.0`)).toHaveLength(2)
   })
 
-  it('gives the same bytes of the same account the same answer, and spends the number for all else', async () => {
+  it('repeats the response for the same bytes and account, and refuses other bytes for the version', async () => {
     const first = await upload(services, ada, '2.0.0')
     expect(await upload(services, ada, '2.0.0')).toEqual(first)
     expect(await checkAll(services)).toHaveLength(1)
@@ -66,7 +66,7 @@ describeOnEngines('publishing on $kind', ({ open }) => {
     })
   })
 
-  it('stores what the registry has written itself, in one form, and gives that to everyone', async () => {
+  it('stores and serves the rewritten tarball', async () => {
     const manifest = {
       scripts: { test: 'vitest' },
       dependencies: { semver: '^7.0.0' },
@@ -102,7 +102,7 @@ describeOnEngines('publishing on $kind', ({ open }) => {
     await checkAll(services)
   })
 
-  it('knows an upload again that an earlier server stored as it came', async () => {
+  it('recognizes a repeated upload that an earlier server stored unchanged', async () => {
     const name = `@${ada.username}/stored`
     const tarball = goodTarball({ name, version: '1.0.0', scripts: { test: 'vitest' } })
     const { objects } = services
@@ -129,7 +129,7 @@ describeOnEngines('publishing on $kind', ({ open }) => {
     })
   })
 
-  it('a rejected number is spent', async () => {
+  it('a rejected version number cannot be reused', async () => {
     await upload(services, ada, '2.1.0')
     await checkAll(services, false)
     await expect(upload(services, ada, '2.1.0', { manifest: { license: 'ISC' } })).rejects.toMatchObject({
@@ -138,7 +138,7 @@ describeOnEngines('publishing on $kind', ({ open }) => {
     })
   })
 
-  it('nobody publishes under the scope of somebody else, in whatever casing (B29)', async () => {
+  it('refuses publishing under another user’s scope, in any casing (B29)', async () => {
     const name = `@${ada.username}/maze`
     const as = (actor: Actor | null, wanted: string) =>
       publishVersion(services, {
@@ -155,7 +155,7 @@ describeOnEngines('publishing on $kind', ({ open }) => {
     await expect(as(bob, '@nobody-at-all/maze')).rejects.toMatchObject({ code: 'forbidden' })
   })
 
-  it('asks for the bytes only of those who may publish', async () => {
+  it('reads the bytes only from users who may publish', async () => {
     let request = 0
     const tarball = async () => {
       request++
@@ -193,7 +193,7 @@ describeOnEngines('publishing on $kind', ({ open }) => {
     await checkAll(services)
   })
 
-  it('refuses look-alikes, another kind and another visibility', async () => {
+  it('refuses similar names, another kind and another visibility', async () => {
     await publish(services, ada, '1.0.0', { base: 'pole-1' })
     await expect(upload(services, ada, '1.0.0', { base: 'polel' })).rejects.toMatchObject({ code: 'name_taken' })
     await expect(upload(services, ada, '1.1.0', { base: 'pole-1', visibility: 'private' })).rejects.toMatchObject({
@@ -206,7 +206,7 @@ describeOnEngines('publishing on $kind', ({ open }) => {
     })
   })
 
-  it('an agent whose structure holds is for a worker to run before it is published', async () => {
+  it('queues a valid agent for verification before publishing it', async () => {
     const name = `@${ada.username}/maze-ppo`
     const tarball = agentTarball({ name })
     const answer = await upload(services, ada, '0.1.0', { name, tarball })
@@ -227,7 +227,7 @@ describeOnEngines('publishing on $kind', ({ open }) => {
     expect(await audits(`${name}@0.1.0`)).toEqual([{ action: 'package.publish' }, { action: 'package.published' }])
   })
 
-  it('an agent whose model is hostile is refused before there is a version', async () => {
+  it('refuses an agent with a hostile model before creating a version', async () => {
     const name = `@${ada.username}/maze-hostile`
     for (const [model, code] of [
       [endlessLoop, 'model_subgraph_forbidden'],
@@ -241,7 +241,7 @@ describeOnEngines('publishing on $kind', ({ open }) => {
     expect(found).toEqual([])
   })
 
-  it('leaves nothing of an upload that is refused', async () => {
+  it('leaves nothing of a refused upload', async () => {
     const before = await rows()
     await expect(upload(services, ada, '3.0.0', { base: 'nothing', manifest: { license: '' } })).rejects.toMatchObject({
       code: 'package_license_missing',
@@ -254,7 +254,7 @@ describeOnEngines('publishing on $kind', ({ open }) => {
     expect(named).toEqual([])
   })
 
-  it('what is said beside the tarball has to be what is in it', async () => {
+  it('metadata outside the tarball must match its content', async () => {
     const name = `@${ada.username}/declared`
     const manifest = { name, version: '1.0.0', scripts: { test: 'x' }, optionalDependencies: { a: '^1.0.0' } }
     const tarball = goodTarball(manifest)
@@ -284,7 +284,7 @@ describeOnEngines('publishing on $kind', ({ open }) => {
     await checkAll(services)
   })
 
-  it('many versions of one package at once: all are there, with their own bytes', async () => {
+  it('publishes many versions of one package concurrently, each with its own bytes', async () => {
     const versions = Array.from({ length: 10 }, (_, index) => `1.0.${index}`)
     const answers = await Promise.all(versions.map((version) => upload(services, ada, version, { base: 'many' })))
     expect(await checkAll(services)).toHaveLength(10)
@@ -294,7 +294,7 @@ describeOnEngines('publishing on $kind', ({ open }) => {
       expect(found.find((row) => row.version === version)?.integrity).toBe(integrity)
   })
 
-  it('one version from many at once: exactly one wins', async () => {
+  it('accepts one of many concurrent uploads of a version', async () => {
     const attempts = await Promise.allSettled(
       Array.from({ length: 10 }, (_, index) =>
         upload(services, ada, '1.0.0', { base: 'one', manifest: { author: `${index}` } }),
@@ -309,7 +309,7 @@ describeOnEngines('publishing on $kind', ({ open }) => {
     expect(await checkAll(services)).toHaveLength(1)
   })
 
-  it('look-alikes published at once: exactly one wins', async () => {
+  it('accepts one of several similar names published concurrently', async () => {
     const bases = ['twin-1', 'twinl', 'tw1n.1', 'twin_i']
     const attempts = await Promise.allSettled(bases.map((base) => upload(services, bob, '1.0.0', { base })))
     expect(attempts.filter(({ status }) => status === 'fulfilled')).toHaveLength(1)
@@ -318,7 +318,7 @@ describeOnEngines('publishing on $kind', ({ open }) => {
     await checkAll(services)
   })
 
-  it('the sweeper removes objects that no version names, and only old ones', async () => {
+  it('the sweeper removes only old, orphaned objects', async () => {
     const orphan = await services.objects.put(randomBytes(64))
     const kept = (await rows()).map(({ object_key }) => object_key)
     await sweepObjects(services)
@@ -328,7 +328,7 @@ describeOnEngines('publishing on $kind', ({ open }) => {
     for (const key of kept) expect(await services.objects.has(key)).toBe(true)
   })
 
-  it('a sweeper that runs meanwhile takes nothing from a publish', async () => {
+  it('a concurrent sweeper takes nothing from a publish', async () => {
     const later = new Date(Date.now() + 2 * 60 * 60_000)
     const uploads = Array.from({ length: 8 }, (_, index) => upload(services, bob, `1.0.${index}`, { base: 'swept' }))
     const sweeps = Array.from({ length: 8 }, () => sweepObjects(services, later))
@@ -337,7 +337,7 @@ describeOnEngines('publishing on $kind', ({ open }) => {
     await checkAll(services)
   })
 
-  it('an upload of a broken off transaction can be repeated', async () => {
+  it('an upload can be repeated after an aborted transaction', async () => {
     const { objects } = services
     const failing = {
       ...services,

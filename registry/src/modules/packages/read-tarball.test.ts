@@ -39,7 +39,7 @@ async function codeOf(bytes: Uint8Array): Promise<string> {
 }
 
 describe('a good tarball', () => {
-  it('gives what the registry records of it', async () => {
+  it('returns the recorded facts', async () => {
     const { tarball, manifest } = await vet(goodTarball())
     expect(manifest).toMatchObject({ name: goodName, kind: 'scenario', title: 'Maze', algorithm: 'ppo' })
     expect(tarball.readme).toContain('# Maze')
@@ -76,7 +76,7 @@ describe('a good tarball', () => {
     expect((await vet(named)).tarball.files.map(({ path }) => path)).toContain(`${'é'.repeat(60)}.md`)
   })
 
-  it('may carry a `deprecated` of its own, which means nothing', async () => {
+  it('may contain `deprecated`, which is ignored', async () => {
     expect(
       await codeOf(goodTarball({ deprecated: 'no', scripts: { test: 'vitest' }, devDependencies: { x: '^1' } })),
     ).toBe('accepted')
@@ -84,7 +84,7 @@ describe('a good tarball', () => {
 })
 
 describe('testdata/tarballs', () => {
-  it('holds what make.ts writes', () => {
+  it('matches the output of make.ts', () => {
     const files = readdirSync(folder).filter((file) => file.endsWith('.tgz'))
     expect(files.sort()).toEqual([...badTarballs.map(({ name }) => `${name}.tgz`), 'good.tgz'].sort())
     for (const { name, bytes } of badTarballs)
@@ -111,13 +111,13 @@ describe('limits', () => {
     expect(await codeOf(goodTarball({}, many))).toBe('tarball_too_many_files')
   })
 
-  it('unpacked bytes, before they are read', async () => {
+  it('limits unpacked bytes before reading them', async () => {
     const tarball = goodTarball({}, [{ path: 'package/zeros', body: Buffer.alloc(3 * 2 ** 20) }])
     const small = { ...limits, unpackedBytes: 2 ** 20 }
     await expect(readTarball(tarball, small)).rejects.toMatchObject({ code: 'tarball_unpacked_too_large' })
   })
 
-  it('a bomb is never held unpacked', async () => {
+  it('never holds an unpacked bomb in memory', async () => {
     const mebibyte = Buffer.alloc(2 ** 20)
     const unpackedBytes = 250 * 2 ** 20
     const bomb = gzip(
@@ -153,7 +153,7 @@ describe('any change of a good tarball', () => {
     )
   })
 
-  it('of the archive is refused, or read by tar-stream as we read it', async () => {
+  it('of the archive is refused, or read the same by tar-stream', async () => {
     const change = fc.array(
       fc.record({ at: fc.nat(tar.length - 1), byte: fc.constantFrom(0, 32, 46, 47, 48, 49, 53, 92, 120, 255) }),
       {
@@ -177,7 +177,7 @@ describe('any change of a good tarball', () => {
     )
   })
 
-  it('of the order of its blocks is refused, or read by tar-stream as we read it', async () => {
+  it('of the order of its blocks is refused, or read the same by tar-stream', async () => {
     const pax = paxEntry([['path', 'package/from-pax.md']])
     const rich = archive([
       pax,
@@ -219,7 +219,7 @@ describe('any change of a good tarball', () => {
     expect(accepted).toBeGreaterThan(0)
   })
 
-  it('random bytes never do more than be refused', async () => {
+  it('random bytes are refused without side effects', async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 2_048 }), fc.boolean(), async (bytes, packed) => {
         expect(await codeOf(packed ? gzip(Buffer.from(bytes)) : bytes)).not.toBe('accepted')

@@ -33,7 +33,7 @@ afterAll(async () => {
 const of = (index: number) => replicas[index % replicas.length]
 const isFulfilled = ({ status }: PromiseSettledResult<unknown>) => status === 'fulfilled'
 
-it('ten versions through two replicas at once: all ten, with their own bytes, and one latest', async () => {
+it('ten versions published through two replicas: all ten with their own bytes, and one latest', async () => {
   const versions = Array.from({ length: 10 }, (_, index) => `1.0.${index}`)
   const answers = await Promise.all(versions.map((version, index) => upload(of(index), ada, version)))
   const decided = (await Promise.all(replicas.map((replica) => checkAll(replica)))).flat()
@@ -44,7 +44,7 @@ it('ten versions through two replicas at once: all ten, with their own bytes, an
     expect(packument.versions[version]).toMatchObject({ version, dist: { integrity } })
 })
 
-it('one version through two replicas at once: one wins', async () => {
+it('one version published through two replicas: one wins', async () => {
   const attempts = await Promise.allSettled(
     Array.from({ length: 12 }, (_, index) =>
       upload(of(index), ada, '2.0.0', { base: 'one', manifest: { author: String(index) } }),
@@ -54,7 +54,7 @@ it('one version through two replicas at once: one wins', async () => {
   expect((await Promise.all(replicas.map((replica) => checkAll(replica)))).flat()).toHaveLength(1)
 })
 
-it('the same bytes through two replicas at once: one version, one job, one answer for all', async () => {
+it('the same bytes through two replicas: one version, one job, the same response', async () => {
   const answers = await Promise.all(
     Array.from({ length: 8 }, (_, index) => upload(of(index), ada, '1.0.0', { base: 'same' })),
   )
@@ -62,7 +62,7 @@ it('the same bytes through two replicas at once: one version, one job, one answe
   expect((await Promise.all(replicas.map((replica) => checkAll(replica)))).flat()).toHaveLength(1)
 })
 
-it('no job goes to two workers, whichever replica they ask', async () => {
+it('no job goes to two workers across replicas', async () => {
   await Promise.all(Array.from({ length: 8 }, (_, index) => upload(of(index), ada, `1.0.${index}`, { base: 'jobs' })))
   const jobs = await Promise.all(Array.from({ length: 16 }, (_, index) => leaseCheck(of(index))))
   const ids = jobs.flatMap((job) => (job === undefined ? [] : [job.id]))
@@ -76,7 +76,7 @@ it('no job goes to two workers, whichever replica they ask', async () => {
   }
 })
 
-it('tags set and versions yanked at once never leave a tag on a yanked version', async () => {
+it('concurrent tagging and yanking never leaves a tag on a yanked version', async () => {
   const name = `@${ada.username}/race`
   const versions = ['1.0.0', '1.1.0', '1.2.0', '2.0.0']
   for (const version of versions) await upload(of(0), ada, version, { base: 'race' })

@@ -40,7 +40,7 @@ describe('selectVersion', () => {
     expect(selectVersion(candidates, tags, wanted)?.version).toBe(version)
   })
 
-  it('is what npm takes from the packument, but for versions that are yanked', () => {
+  it('matches npm’s choice from the packument, except for yanked versions', () => {
     const version = fc
       .tuple(fc.nat(2), fc.nat(2), fc.nat(2), fc.constantFrom('', '', '-rc.1', '-rc.2'))
       .map(([major, minor, patch, pre]) => `${major}.${minor}.${patch}${pre}`)
@@ -79,7 +79,7 @@ describe('selectVersion', () => {
     )
   })
 
-  it('a range never gives a yanked version, nor one that it does not hold', () => {
+  it('a range never resolves to a yanked or non-matching version', () => {
     const version = fc
       .tuple(fc.nat(2), fc.nat(2), fc.nat(2), fc.constantFrom('', '-rc.1'))
       .map(([a, b, c, pre]) => `${a}.${b}.${c}${pre}`)

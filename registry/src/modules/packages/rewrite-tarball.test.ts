@@ -5,7 +5,7 @@ import { rewriteTarball } from './rewrite-tarball.ts'
 
 const limits = { tarballBytes: 2 ** 20, unpackedBytes: 2 ** 25, files: 100, ratio: 10_000 }
 
-it('large packages take turns; one that fails gives its turn away', async () => {
+it('large packages take turns; a failed one passes its turn on', async () => {
   const large = goodTarball({}, [{ path: 'package/zeros', body: Buffer.alloc(17 * 2 ** 20) }])
   const read = await readTarball(large, limits)
   const damaged = large.subarray(0, large.length - 9)

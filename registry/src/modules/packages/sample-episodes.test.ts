@@ -41,7 +41,7 @@ describeOnEngines('sample episodes on $kind', ({ open }) => {
   const read = (version: string, actor: Actor | null = null) => readSampleEpisode(database.query, actor, name, version)
   const missing = { code: 'sample_episode_not_found' }
 
-  it('is what the check wrote down, for everybody who may read the version', async () => {
+  it('is the recorded episode, for everyone who may read the version', async () => {
     const episode = sampleEpisode({ view: { kind: 'lines', labels: ['x'] } })
     await check('1.0.0', episode)
     await check('1.1.0', null)
@@ -51,7 +51,7 @@ describeOnEngines('sample episodes on $kind', ({ open }) => {
     await expect(read('9.0.0')).rejects.toMatchObject({ code: 'version_not_found' })
   })
 
-  it('of a private package is for its members, and of a rejected version there is none', async () => {
+  it('of a private package is visible to members; a rejected version has none', async () => {
     await check('1.0.0', sampleEpisode(), { visibility: 'private' } as object)
     const stranger = await createActor(database)
     expect(await read('1.0.0', ada)).toEqual(sampleEpisode())
@@ -61,13 +61,13 @@ describeOnEngines('sample episodes on $kind', ({ open }) => {
     await expect(read('1.1.0', ada)).rejects.toMatchObject(missing)
   })
 
-  it('stays the first that came', async () => {
+  it('keeps the first one', async () => {
     const id = await check('1.0.0', sampleEpisode())
     await keepSampleEpisode(database.query, id, sampleEpisode({ end: 'cut' }))
     expect((await read('1.0.0')).end).toBe('terminated')
   })
 
-  it('is kept to the letter, whatever a stranger has written in it', async () => {
+  it('keeps any untrusted text unchanged', async () => {
     const id = await check('1.0.0', null)
     const text = fc.string({ unit: 'binary', maxLength: 60 })
     const number = fc.double({ noNaN: true, noDefaultInfinity: true })

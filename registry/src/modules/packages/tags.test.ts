@@ -50,21 +50,21 @@ describeOnEngines('tags, yanks and deprecations on $kind', ({ open }) => {
     expect(found).toEqual({ latest_version: '2.0.0', title: 'Maze' })
   })
 
-  it('a tag that was named is honoured, also latest for a prerelease', async () => {
+  it('a requested tag is used, even latest for a prerelease', async () => {
     await publishAll('1.0.0')
     await publish(services, ada, '1.1.0-rc.1', { tag: 'latest' })
     await publish(services, ada, '0.9.0', { tag: 'old' })
     expect(await tags()).toEqual({ latest: '1.1.0-rc.1', old: '0.9.0' })
   })
 
-  it('a first version that is a prerelease leaves latest to a stable one', async () => {
+  it('a prerelease as the first version does not become latest', async () => {
     await publishAll('1.0.0-beta.1')
     expect(await tags()).toEqual({ beta: '1.0.0-beta.1' })
     await publishAll('1.0.0')
     expect(await tags()).toMatchObject({ latest: '1.0.0' })
   })
 
-  it('checks that end in another order than the uploads came give the same tags', async () => {
+  it('tags do not depend on the order in which checks finish', async () => {
     const order = ['2.0.0', '1.0.0', '1.0.1', '3.0.0-rc.2', '3.0.0-rc.1']
     for (const version of order) await upload(services, ada, version)
     await checkAll(services)
@@ -93,7 +93,7 @@ describeOnEngines('tags, yanks and deprecations on $kind', ({ open }) => {
     await checkAll(services)
   })
 
-  it('a yanked version leaves ranges and tags, and can still be had exactly', async () => {
+  it('a yanked version is excluded from ranges and tags, but installable by its exact number', async () => {
     await publishAll('1.0.0', '1.1.0', '2.0.0-rc.1')
     await setTag(services, change, 'stable', '1.1.0')
     await yankVersion(services, change, '1.1.0')
@@ -111,7 +111,7 @@ describeOnEngines('tags, yanks and deprecations on $kind', ({ open }) => {
     expect(await tags()).toMatchObject({ latest: '1.1.0' })
   })
 
-  it('yanking the only stable version leaves no latest, and never makes a prerelease of it', async () => {
+  it('yanking the only stable version removes latest, and never sets it to a prerelease', async () => {
     await publishAll('1.0.0', '2.0.0-rc.1')
     await yankVersion(services, change, '1.0.0')
     expect(await tags()).toEqual({ rc: '2.0.0-rc.1' })
@@ -123,7 +123,7 @@ describeOnEngines('tags, yanks and deprecations on $kind', ({ open }) => {
     expect(await tags()).toMatchObject({ latest: '1.0.0' })
   })
 
-  it('a deprecated version warns, and ranges take another one if there is one', async () => {
+  it('a deprecated version warns, and ranges prefer another one', async () => {
     await publishAll('1.0.0', '1.1.0')
     await setTag(services, change, 'latest', '1.0.0')
     await deprecateVersions(services, change, new Map([['1.0.0', 'Use 1.1.0.']]))
@@ -134,7 +134,7 @@ describeOnEngines('tags, yanks and deprecations on $kind', ({ open }) => {
     expect((await packumentOf(services, null, name)).versions['1.0.0']).not.toHaveProperty('deprecated')
   })
 
-  it('a range that is deprecated may hold a version that was rejected', async () => {
+  it('a deprecated range may include a rejected version', async () => {
     await publishAll('1.0.0')
     await upload(services, ada, '1.1.0')
     await checkAll(services, false)
@@ -149,7 +149,7 @@ describeOnEngines('tags, yanks and deprecations on $kind', ({ open }) => {
     })
   })
 
-  it('a `deprecated` in package.json means nothing, and loses no older version', async () => {
+  it('`deprecated` in package.json is ignored, and no older version is lost', async () => {
     await publishAll('1.0.0')
     await publish(services, ada, '1.1.0', { manifest: { deprecated: 'by itself' } })
     const { versions, 'dist-tags': distTags } = await packumentOf(services, null, name)

@@ -38,7 +38,7 @@ describeOnEngines('who sees which package on $kind', ({ open }) => {
   const resolved = async (wanted: string, actor: Actor | null = null) =>
     (await resolveVersion(services, actor, name, wanted)).version
 
-  it('strangers neither see nor get what is not published, and no casing changes that', async () => {
+  it('unpublished versions are hidden from others, in any casing', async () => {
     const stranger = await createActor(database)
     await upload(services, ada, '1.0.0')
     for (const actor of [null, stranger])
@@ -68,7 +68,7 @@ describeOnEngines('who sees which package on $kind', ({ open }) => {
       await expect(resolved(wanted)).rejects.toMatchObject({ code: 'version_not_found' })
   })
 
-  it('a private package is not there for strangers, in any casing (B29)', async () => {
+  it('a private package is hidden from others, in any casing (B29)', async () => {
     const stranger = await createActor(database)
     await publish(services, ada, '1.0.0', { visibility: 'private' })
     for (const actor of [null, stranger, { ...ada, scopes: new Set<never>() }])
@@ -80,7 +80,7 @@ describeOnEngines('who sees which package on $kind', ({ open }) => {
     expect((await packumentOf(services, ada, name.toUpperCase())).name).toBe(name)
   })
 
-  it('nobody changes the packages of others', async () => {
+  it('others’ packages cannot be changed', async () => {
     await publishAll('1.0.0')
     const by = { ...change, actor: await createActor(database) }
     const refused = { code: 'forbidden' }
@@ -93,7 +93,7 @@ describeOnEngines('who sees which package on $kind', ({ open }) => {
     ).rejects.toMatchObject(refused)
   })
 
-  it('each version keeps its own README, whatever came later (B30)', async () => {
+  it('each version keeps its own README (B30)', async () => {
     const text = '# 迷宫\n\ncafé 🧭 متاهة <script>alert(1)</script>\n'
     const withReadme = (version: string, body: string) =>
       gzip(

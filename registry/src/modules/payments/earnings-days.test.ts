@@ -17,7 +17,7 @@ describeOnEngines('earnings day by day on $kind', ({ open }) => {
   const daysOf = async (of: Trader, query = ''): Promise<Day[]> =>
     (await market.server.call('GET', `/v1/earnings/days${query}`, of.token)).body.days as Day[]
 
-  it('has every day, and each sale and what was given back of it on its own', async () => {
+  it('contains every day, with sales and refunds on their own days', async () => {
     const { accountId: ownerId, username: owner } = seller.actor
     const agent = await listPackage(market.database, {
       ...{ ownerId, owner, kind: 'agent', price: { kind: 'one_time', amountMinor: 2_000 } },
@@ -51,7 +51,7 @@ describeOnEngines('earnings day by day on $kind', ({ open }) => {
     expect(third).not.toBe(first)
   })
 
-  it('payouts are no loss of a day', async () => {
+  it('ignores payouts', async () => {
     await market.server.call('PUT', '/v1/payout-destination', seller.token, { json: {} })
     const account = String(market.stripe.books.all('account').at(-1)?.id)
     await market.tell(market.stripe.books.completeOnboarding(account, `bank-${account}`))
@@ -61,7 +61,7 @@ describeOnEngines('earnings day by day on $kind', ({ open }) => {
     expect(await daysOf(seller)).toEqual(before)
   })
 
-  it('others see their own, and nobody else’s', async () => {
+  it('shows accounts only their own', async () => {
     const other = await market.trader()
     const days = await daysOf(other, '?days=2')
     expect(days.map(({ orders }) => orders)).toEqual([0, 0])

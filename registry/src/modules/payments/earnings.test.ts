@@ -94,7 +94,7 @@ describeOnEngines('earnings on $kind', ({ open }) => {
     expect(lines.reduce((sum, cells) => sum + Math.round(Number(cells[7]) * 100), 0)).toBe(net)
   }
 
-  it('sales, fees, royalties, refunds and payouts, each in its place', async () => {
+  it('contain sales, fees, royalties, refunds and payouts', async () => {
     await openShop()
     const sales = [await sell(), await sell(), await sell()]
     expect(await figures(seller)).toMatchObject({
@@ -123,7 +123,7 @@ describeOnEngines('earnings on $kind', ({ open }) => {
     for (const trader of [seller, author]) await expectConsistent(trader)
   })
 
-  it('what a chargeback leaves owing is recovered from the next sale, and nothing is paid out before', async () => {
+  it('recover a chargeback debt from the next sale before any payout', async () => {
     await openShop()
     const first = await sell()
     await payOut()
@@ -137,7 +137,7 @@ describeOnEngines('earnings on $kind', ({ open }) => {
     await expectConsistent(seller)
   })
 
-  it('a payout that came back can be paid out again', async () => {
+  it('can be paid out again after a returned payout', async () => {
     await openShop()
     await sell()
     await payOut()
@@ -151,7 +151,7 @@ describeOnEngines('earnings on $kind', ({ open }) => {
     await expectConsistent(seller)
   })
 
-  it('as CSV: cells that no spreadsheet takes for a formula', async () => {
+  it('as CSV contain no spreadsheet formulas', async () => {
     await openShop()
     await sell()
     const answer = await csv(seller)
@@ -165,7 +165,7 @@ describeOnEngines('earnings on $kind', ({ open }) => {
     for (const cell of cellsOf(line).slice(0, 9)) expect(cell).toMatch(/^(?:['\w]|-?\d+\.\d\d$)/)
   })
 
-  it('whatever happens, in whatever order, the lists say what the ledger holds', async () => {
+  it('match the ledger for any sequence of operations', async () => {
     const operations = fc.array(
       fc.record({
         kind: fc.constantFrom('sell', 'refund', 'dispute', 'win', 'pay_out', 'return'),
@@ -202,7 +202,7 @@ describeOnEngines('earnings on $kind', ({ open }) => {
 })
 
 describeOnEngines('the hold of earnings on $kind', ({ open }) => {
-  it('clears them once it is over, and a refund within it frees nothing older', async () => {
+  it('clears earnings after the hold, and a refund within it does not clear older ones', async () => {
     // A few seconds, in days.
     const market = await openStripeMarket(await open(), { payoutHoldDays: 8 / 86_400 })
     const [seller, buyer] = [await market.trader(), await market.trader()]

@@ -45,7 +45,7 @@ describeOnEngines('orders paid at Stripe on $kind', ({ open }) => {
     return sent.filter(({ to }) => to.startsWith(buyer.actor.username)).map(({ text }) => text)
   }
 
-  it('an order is delivered when Stripe has the money, however often it says so', async () => {
+  it('an order is fulfilled when Stripe confirms the payment, even repeatedly', async () => {
     await trade()
     const order = await market.buy(buyer, listed, 'provider')
     expect(await stateOf(order.id)).toBe('awaiting_payment')
@@ -61,7 +61,7 @@ describeOnEngines('orders paid at Stripe on $kind', ({ open }) => {
     expect(await buyer.balance()).toBe(0)
   })
 
-  it('money that comes when the order has expired stays the buyer’s, who is told', async () => {
+  it('a payment after the order has expired goes to the buyer’s balance, with a notice', async () => {
     await trade()
     const order = await market.buy(buyer, listed, 'provider')
     await expire(order.id)
@@ -76,7 +76,7 @@ describeOnEngines('orders paid at Stripe on $kind', ({ open }) => {
     expect(payments).toMatchObject([{ state: 'succeeded', order: order.id, message: expect.stringMatching(/expired/) }])
   })
 
-  it('nobody can pay any more for what was cancelled', async () => {
+  it('a canceled order cannot be paid', async () => {
     await trade()
     const order = await market.buy(buyer, listed, 'provider')
     await market.server.call('POST', `/v1/orders/${order.id}/cancel`, buyer.token)
@@ -86,7 +86,7 @@ describeOnEngines('orders paid at Stripe on $kind', ({ open }) => {
     expect(payments).toMatchObject([{ state: 'expired', checkout_url: null }])
   })
 
-  it('who bought it from the balance meanwhile has the money that comes', async () => {
+  it('a late payment goes to the balance if the buyer bought it from the balance meanwhile', async () => {
     await trade()
     const order = await market.buy(buyer, listed, 'provider')
     await market.paid(buyer, price)
@@ -97,7 +97,7 @@ describeOnEngines('orders paid at Stripe on $kind', ({ open }) => {
     expect(await mails()).toHaveLength(1)
   })
 
-  it('a payment that failed gives way to another one for the same order', async () => {
+  it('a failed payment is replaced by a new one for the same order', async () => {
     await trade()
     const order = await market.buy(buyer, listed, 'provider')
     await market.tell(market.stripe.books.expire(order.session))
@@ -115,7 +115,7 @@ describeOnEngines('orders paid at Stripe on $kind', ({ open }) => {
     expect(await stateOf(order.id)).toBe('paid')
   })
 
-  it('a disputed payment takes the order back: from the seller, the platform, and the buyer', async () => {
+  it('a disputed payment reverses the order for seller, platform and buyer', async () => {
     await trade()
     const order = await market.buy(buyer, listed, 'provider')
     await market.tell(market.stripe.books.pay(order.session))
@@ -127,7 +127,7 @@ describeOnEngines('orders paid at Stripe on $kind', ({ open }) => {
     expect(await buyer.has()).toMatchObject({ balance: 0, debt: 0 })
   })
 
-  it('a dispute that is told before the payment leaves nobody with anything', async () => {
+  it('a dispute reported before the payment leaves all balances at zero', async () => {
     await trade()
     const order = await market.buy(buyer, listed, 'provider')
     const paid = market.stripe.books.pay(order.session)
@@ -139,7 +139,7 @@ describeOnEngines('orders paid at Stripe on $kind', ({ open }) => {
     expect(await seller.has()).toMatchObject({ earnings: 0 })
   })
 
-  it('who buys with a top-up and disputes it loses what was bought, the newest first', async () => {
+  it('a disputed top-up reverses the purchases made with it, newest first', async () => {
     await trade()
     const second = await market.listing(seller, price)
     const before = await market.listing(seller, price)
@@ -159,7 +159,7 @@ describeOnEngines('orders paid at Stripe on $kind', ({ open }) => {
     expect(await seller.has()).toMatchObject({ earnings: sellers })
   })
 
-  it('what a disputed top-up lacks the account owes, and its next one repays', async () => {
+  it('the rest of a disputed top-up becomes a debt, repaid by the next one', async () => {
     await trade()
     const { session } = await market.paid(buyer, 3_000)
     await spend(market.database, { from: buyer, to: seller, amountMinor: 2_400n })

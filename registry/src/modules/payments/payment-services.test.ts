@@ -7,7 +7,7 @@ import { requireMoneyDatabase } from './payment-services.ts'
 const stripe = { secretKey: 'sk_test_1234', webhookSecret: 'whsec_1234', apiAddress: null }
 
 describeOnEngines('where money may lie: $kind', ({ kind, open }) => {
-  it('real money is refused on PGlite unless it is allowed, and play money is reported as such', async () => {
+  it('refuses real money on PGlite unless allowed, and reports test money', async () => {
     const database = await open()
     const services = await testServices(database)
     const judge = async (change: Partial<typeof services.config.market>) => {
@@ -28,7 +28,7 @@ describeOnEngines('where money may lie: $kind', ({ kind, open }) => {
     await database.close()
   })
 
-  it('play money never becomes real, nor real money play', async () => {
+  it('never mixes test money and real money', async () => {
     const database = await open()
     const services = await testServices(database)
     const judge = (own: typeof stripe | null) => {

@@ -19,7 +19,7 @@ afterAll(async () => {
   await database.close()
 })
 
-it('balances, payments, payouts and earnings answer as they are described', async () => {
+it('balances, payments, payouts and earnings match the OpenAPI document', async () => {
   const document = (await (await fetch(`${server.url}/v1/openapi.json`)).json()) as OpenApiDocument
   const { call } = conformingCalls(server.url, document)
   const token = await server.token(await createTrader(database))

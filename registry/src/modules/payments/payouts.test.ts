@@ -38,7 +38,7 @@ describeOnEngines('payouts through Stripe on $kind', ({ open }) => {
     await market.tell(market.stripe.books.completeOnboarding(account, `bank-${account}`))
   }
 
-  it('a destination is ready once its form is complete; until then nothing is paid out', async () => {
+  it('a destination is ready once its form is complete; no payouts before', async () => {
     seller = await market.trader()
     expect((await call('GET', '/v1/payout-destination')).body).toEqual({
       ...{ account: seller.actor.username, provider: 'stripe', ready: false, onboarding_url: null },
@@ -57,7 +57,7 @@ describeOnEngines('payouts through Stripe on $kind', ({ open }) => {
     expect(await payOut()).toMatchObject({ status: 409, code: 'payout_below_cleared' })
   })
 
-  it('who is paid out to the bank account of a seller buys from themselves', async () => {
+  it('an account with the seller’s bank account counts as the seller', async () => {
     await sellerWithEarnings()
     const listed = await market.listing(seller, 1_000)
     const other = await market.trader()
@@ -71,7 +71,7 @@ describeOnEngines('payouts through Stripe on $kind', ({ open }) => {
     expect(await buy()).toMatchObject({ status: 201 })
   })
 
-  it('pays what has cleared, once a key', async () => {
+  it('pays cleared earnings, once per key', async () => {
     await sellerWithEarnings()
     const key = randomUUID()
     const answers = await Promise.all(Array.from({ length: 10 }, () => payOut({ amount_minor: 500 }, key)))
@@ -85,7 +85,7 @@ describeOnEngines('payouts through Stripe on $kind', ({ open }) => {
     expect(await seller.has()).toMatchObject({ earnings: 0 })
   })
 
-  it('of twenty at once for all of it, one is paid', async () => {
+  it('of twenty concurrent payouts of everything, one is paid', async () => {
     await sellerWithEarnings()
     const answers = await Promise.all(Array.from({ length: 20 }, () => payOut({ amount_minor: 900 })))
     expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
@@ -93,7 +93,7 @@ describeOnEngines('payouts through Stripe on $kind', ({ open }) => {
     expect(transfers()).toHaveLength(1)
   })
 
-  it('one that Stripe refuses has failed, and the earnings are there', async () => {
+  it('a payout refused by Stripe fails and returns the earnings', async () => {
     await sellerWithEarnings()
     const { books } = market.stripe
     Object.assign(books.get(account), { capabilities: { transfers: 'inactive' } })
@@ -104,7 +104,7 @@ describeOnEngines('payouts through Stripe on $kind', ({ open }) => {
     expect(await seller.has()).toMatchObject({ earnings: 900 })
   })
 
-  it('waits where the money is not at Stripe yet', async () => {
+  it('waits if the money has not reached Stripe yet', async () => {
     await sellerWithEarnings()
     market.stripe.books.state.balanceMinor = 899
     expect(await payOut()).toMatchObject({ status: 201, body: { state: 'pending' } })
@@ -116,7 +116,7 @@ describeOnEngines('payouts through Stripe on $kind', ({ open }) => {
   })
 
   it.each(['lost_request', 'lost_answer', 'fails'] as const)(
-    '%s: pending until upkeep asks again, and paid once',
+    '%s: pending until the scheduled task retries, and paid once',
     async (fault) => {
       await sellerWithEarnings()
       for (const _ of [1, 2]) market.stripe.fault(create, fault)
@@ -129,7 +129,7 @@ describeOnEngines('payouts through Stripe on $kind', ({ open }) => {
     },
   )
 
-  it('what comes back is earned again, in parts and as a whole, and may be told before it was paid', async () => {
+  it('a return restores the earnings, in parts or in full, even if reported before the payout', async () => {
     await sellerWithEarnings()
     for (const _ of [1, 2]) market.stripe.fault(create, 'lost_answer')
     await payOut()

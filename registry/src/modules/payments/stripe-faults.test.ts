@@ -18,7 +18,7 @@ describeOnEngines('Stripe that does not answer as it should on $kind', ({ open }
   const create = 'POST /v1/checkout/sessions'
 
   it.each(['lost_request', 'lost_answer', 'fails'] as const)(
-    '%s: once is borne, more is 503, and asking again does it once',
+    '%s: one failure is retried, more are 503, and a repeated request acts once',
     async (fault) => {
       const { books } = market.stripe
       const before = books.all('checkout.session').length
@@ -38,7 +38,7 @@ describeOnEngines('Stripe that does not answer as it should on $kind', ({ open }
     },
   )
 
-  it('what Stripe refuses is declined, with its words, and again', async () => {
+  it('a refusal by Stripe is declined with its message, also when repeated', async () => {
     const key = randomUUID()
     for (const _ of [1, 2])
       expect(await topUp({ amount_minor: 10 }, key)).toMatchObject({
@@ -47,7 +47,7 @@ describeOnEngines('Stripe that does not answer as it should on $kind', ({ open }
       })
   })
 
-  it('what is for the provider test is refused where money is real', async () => {
+  it('options of the test provider are refused with real money', async () => {
     expect(await topUp({ amount_minor: 500, test_outcome: 'succeeds' })).toMatchObject({ code: 'request_invalid' })
     expect((await fetch(`${market.server.url}/test-checkout`)).status).toBe(404)
   })

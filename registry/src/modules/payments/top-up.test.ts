@@ -34,7 +34,7 @@ describeOnEngines('balances and top-ups on $kind', ({ open }) => {
     server.call('POST', '/v1/top-ups', of, { json, key })
   const balanceOf = async (of: string) => (await server.call('GET', '/v1/balance', of)).body
 
-  it('is on the balance at once', async () => {
+  it('is credited immediately', async () => {
     const { token, actor } = await newBuyer()
     expect(await balanceOf(token)).toEqual({
       ...{ account: actor.username, currency: 'USD', test_money: true, training_quota: null },
@@ -57,7 +57,7 @@ describeOnEngines('balances and top-ups on $kind', ({ open }) => {
     expect((await server.call('GET', '/v1/payments', token)).body).toEqual({ payments: [paid.body], next_cursor: null })
   })
 
-  it('is made once under its key, however often and at whatever moment it is asked for', async () => {
+  it('is made once per key, also concurrently', async () => {
     const { token } = await newBuyer()
     const key = randomUUID()
     const answers = await Promise.all(Array.from({ length: 20 }, () => topUp(token, { amount_minor: 700 }, key)))
@@ -72,7 +72,7 @@ describeOnEngines('balances and top-ups on $kind', ({ open }) => {
     expect(await server.call('POST', '/v1/top-ups', token, without)).toMatchObject({ code: 'request_invalid' })
   })
 
-  it('that is declined takes nothing, and says so again', async () => {
+  it('that is declined credits nothing, also when repeated', async () => {
     const { token } = await newBuyer()
     const key = randomUUID()
     const declined = { amount_minor: 700, test_outcome: 'declined' }
@@ -83,17 +83,17 @@ describeOnEngines('balances and top-ups on $kind', ({ open }) => {
     expect(payments).toMatchObject([{ state: 'failed', message: expect.stringMatching(/declined/) }])
   })
 
-  it.each([0, -1, 0.5, 1e15 + 2, '5', Number.NaN])('of %s is none', async (amount_minor) => {
+  it.each([0, -1, 0.5, 1e15 + 2, '5', Number.NaN])('of %s is refused', async (amount_minor) => {
     expect(await topUp(token, { amount_minor })).toMatchObject({ status: 422, code: 'request_invalid' })
   })
 
-  it('ends where sums would no longer be exact', async () => {
+  it('is limited where sums would lose precision', async () => {
     const { token } = await newBuyer()
     expect(await topUp(token, { amount_minor: 1e15 })).toMatchObject({ status: 201 })
     expect(await topUp(token, { amount_minor: 1 })).toMatchObject({ status: 422, code: 'request_invalid' })
   })
 
-  it('that is pending has a page where somebody pays, once', async () => {
+  it('that is pending has a page for paying once', async () => {
     const { token } = await newBuyer()
     const { body } = await topUp(token, { amount_minor: 900, test_outcome: 'pending' })
     expect(body).toMatchObject({ state: 'pending', ended_at: null })
@@ -113,7 +113,7 @@ describeOnEngines('balances and top-ups on $kind', ({ open }) => {
     expect(await balanceOf(token)).toMatchObject({ available_minor: 900, awaited_minor: 0 })
   })
 
-  it('that was declined on its page can still be paid there', async () => {
+  it('declined on its page can still be paid there', async () => {
     const { token } = await newBuyer()
     const { body } = await topUp(token, { amount_minor: 900, test_outcome: 'pending' })
     const proof = new URL(String(body.checkout_url)).searchParams.get('proof') ?? ''
@@ -128,7 +128,7 @@ describeOnEngines('balances and top-ups on $kind', ({ open }) => {
     expect(await balanceOf(token)).toMatchObject({ available_minor: 900 })
   })
 
-  it('that is disputed is taken back', async () => {
+  it('that is disputed is reversed', async () => {
     const { token, actor } = await newBuyer()
     const { body } = await topUp(token, { amount_minor: 900, test_outcome: 'disputed' })
     expect(body).toMatchObject({ state: 'succeeded' })
@@ -137,7 +137,7 @@ describeOnEngines('balances and top-ups on $kind', ({ open }) => {
     expect(await holdings(database, actor.accountId)).toEqual({ balance: 0, debt: 0, earnings: 0 })
   })
 
-  it('is for organisations too: their members pay, their viewers look', async () => {
+  it('works for organizations: members pay, viewers read', async () => {
     const [member, viewer, stranger] = await Promise.all([newBuyer(), newBuyer(), newBuyer()])
     const { username } = await createOrganization(database, {
       [member.actor.accountId]: 'member',
@@ -153,7 +153,7 @@ describeOnEngines('balances and top-ups on $kind', ({ open }) => {
     expect(await balanceOf(member.token)).toMatchObject({ available_minor: 0 })
   })
 
-  it('is nobody else’s business', async () => {
+  it('is not visible to others', async () => {
     const { body } = await topUp(token, { amount_minor: 100 })
     const stranger = await newBuyer()
     const notThere = await server.call('GET', `/v1/payments/${randomUUID()}`, stranger.token)

@@ -26,7 +26,7 @@ describeOnEngines('webhooks of Stripe on $kind', ({ open }) => {
   }
   const stateOf = (id: string) => market.stateOf(buyer, `/v1/payments/${id}`)
 
-  it('a top-up is on the balance once Stripe says so', async () => {
+  it('a top-up is credited once Stripe confirms it', async () => {
     const { id, session } = await fresh()
     expect(await buyer.balance()).toBe(0)
     expect(await stateOf(id)).toBe('pending')
@@ -35,7 +35,7 @@ describeOnEngines('webhooks of Stripe on $kind', ({ open }) => {
     expect(await stateOf(id)).toBe('succeeded')
   })
 
-  it('replayed, one after the other and all at once: credited once', async () => {
+  it('replayed sequentially and concurrently: credited once', async () => {
     const { session } = await fresh()
     const event = market.stripe.books.pay(session)
     const statuses = await Promise.all(Array.from({ length: 15 }, () => market.tell(event)))
@@ -44,7 +44,7 @@ describeOnEngines('webhooks of Stripe on $kind', ({ open }) => {
     expect(await buyer.balance()).toBe(5_000)
   })
 
-  it('forged, altered, unsigned, stale or not even JSON: refused, and nothing happens', async () => {
+  it('forged, altered, unsigned, stale or not JSON: refused without effect', async () => {
     const { id, session } = await fresh()
     const event = market.stripe.books.pay(session)
     const stale = { at: new Date(Date.now() - 5.2 * minuteMs) }
@@ -67,7 +67,7 @@ describeOnEngines('webhooks of Stripe on $kind', ({ open }) => {
     expect(await buyer.balance()).toBe(5_000)
   })
 
-  it('of what is none of ours: taken, and nothing happens', async () => {
+  it('about unknown objects: accepted without effect', async () => {
     const { books } = market.stripe
     const strange = [
       books.event('invoice.paid', { id: 'in_1', object: 'invoice' }),
@@ -87,7 +87,7 @@ describeOnEngines('webhooks of Stripe on $kind', ({ open }) => {
     for (const event of strange) expect(await market.tell(event)).toBe(200)
   })
 
-  it('of another amount or currency than was asked for: not credited, and somebody is told to look', async () => {
+  it('with another amount or currency: not credited, and logged for the operator', async () => {
     const { id, session } = await fresh()
     const event = market.stripe.books.pay(session)
     const object = event.data.object
@@ -100,7 +100,7 @@ describeOnEngines('webhooks of Stripe on $kind', ({ open }) => {
     )
   })
 
-  it('a bank that takes days: nothing until it has paid', async () => {
+  it('a slow bank payment: credited when it arrives', async () => {
     const { books } = market.stripe
     const first = await fresh()
     await market.tell(books.pay(first.session, { later: true }))
@@ -114,7 +114,7 @@ describeOnEngines('webhooks of Stripe on $kind', ({ open }) => {
     expect(await buyer.balance()).toBe(0)
   })
 
-  it('money that comes after the payment has expired or failed is credited', async () => {
+  it('a payment after expiry or failure is credited', async () => {
     const { books } = market.stripe
     const { id, session } = await fresh()
     await market.tell(books.expire(session))
@@ -127,7 +127,7 @@ describeOnEngines('webhooks of Stripe on $kind', ({ open }) => {
     expect(await buyer.balance()).toBe(5_000)
   })
 
-  it('a dispute takes the money; when it is won, the money is there again', async () => {
+  it('a dispute debits the money; a won dispute restores it', async () => {
     const { books } = market.stripe
     const { id, session } = await fresh()
     await market.tell(books.pay(session))
@@ -144,7 +144,7 @@ describeOnEngines('webhooks of Stripe on $kind', ({ open }) => {
     expect(await buyer.balance()).toBe(5_000)
   })
 
-  it('parts that are given back on Stripe’s pages are taken as they grow, and never more than was paid', async () => {
+  it('partial refunds at Stripe are applied cumulatively, up to the payment', async () => {
     const { books } = market.stripe
     const { id, session } = await fresh()
     await market.tell(books.pay(session))
@@ -156,7 +156,7 @@ describeOnEngines('webhooks of Stripe on $kind', ({ open }) => {
     expect(await stateOf(id)).toBe('disputed')
   })
 
-  it('a webhook that never came is asked for', async () => {
+  it('a missing webhook is replaced by polling', async () => {
     const { id, session } = await fresh()
     market.stripe.books.pay(session)
     await askPayments(market.server.services, { olderThanMs: 0 })
@@ -167,7 +167,7 @@ describeOnEngines('webhooks of Stripe on $kind', ({ open }) => {
     expect(await stateOf(other.id)).toBe('expired')
   })
 
-  it('in any order, any number of times: the same in the end', async () => {
+  it('any order and number of events give the same result', async () => {
     const { books } = market.stripe
     const cases = fc.record({
       won: fc.boolean(),

@@ -30,7 +30,7 @@ describeOnEngines('the offer on $kind', ({ open }) => {
   const offer = (actor: Actor | null, more: { range?: string; account?: string; name?: string } = {}) =>
     makeOffer(services, { actor, name, ...more }).then((made) => offerSchema.parse(made))
 
-  it('says all that there is to know before an order', async () => {
+  it('contains everything needed before an order', async () => {
     expect(await offer(null)).toMatchObject({
       ...{ package: name, kind: 'scenario', seller: cast.seller.username, version: '1.0.0', covers: '1.x' },
       ...{ price: { kind: 'one_time', amount_minor: 750, currency: 'USD' }, upcoming: null, total_minor: 750 },
@@ -41,7 +41,7 @@ describeOnEngines('the offer on $kind', ({ open }) => {
     expect(await offer(cast.seller)).toMatchObject({ entitled: true, balance_minor: 0 })
   })
 
-  it('knows who has it already: for an organisation what it has itself', async () => {
+  it('reports ownership; for an organization only its own licenses', async () => {
     const { buyer, org, orgOwner, colleague } = cast
     const { order } = await buy(services, buyer, { name }, { expected_price: { amount_minor: 750 } })
     expect(order.state).toBe('paid')
@@ -58,7 +58,7 @@ describeOnEngines('the offer on $kind', ({ open }) => {
     expect(await codeOf(offer(cast.other, { account: 'nobody-has-that' }))).toBe('account_not_found')
   })
 
-  it('shows a balance to those alone who may see it', async () => {
+  it('shows the balance only to authorized callers', async () => {
     const without = (...scopes: string[]) => ({
       ...cast.other,
       scopes: new Set([...cast.other.scopes].filter((scope) => !scopes.includes(scope))),
@@ -68,7 +68,7 @@ describeOnEngines('the offer on $kind', ({ open }) => {
     expect(await offer(without('packages:read', 'packages:publish'))).toMatchObject({ entitled: false })
   })
 
-  it('names what cannot be bought', async () => {
+  it('reports packages that cannot be bought', async () => {
     expect(await codeOf(offer(cast.other, { range: '^2.0.0' }))).toBe('version_not_found')
     expect(await codeOf(offer(cast.other, { name: '@nobody/maze' }))).toBe('package_not_found')
     const secret = await sell(services, cast.seller, 'secret', null, 'private')
@@ -76,7 +76,7 @@ describeOnEngines('the offer on $kind', ({ open }) => {
     expect(await offer(cast.seller, { name: secret })).toMatchObject({ entitled: true, price: { kind: 'free' } })
   })
 
-  it('an order takes the price of the offer, free ones that nobody ever priced too', async () => {
+  it('an order accepts the offer’s price, also for packages that never had one', async () => {
     const free = await sell(services, cast.seller, 'free', null)
     const { price } = await offer(cast.other, { name: free })
     const expected = { id: price.id, amount_minor: price.amount_minor }
@@ -84,7 +84,7 @@ describeOnEngines('the offer on $kind', ({ open }) => {
     expect(order).toMatchObject({ state: 'paid', total_minor: 0 })
   })
 
-  it('of an agent tells what came of running it again, and how to do so', async () => {
+  it('of an agent shows its verification, and how to repeat it', async () => {
     const agent = await uploadAgent(services, cast.seller)
     await checkAll(services)
     expect(await offer(cast.seller, { name: agent.name, range: agent.version })).toMatchObject({

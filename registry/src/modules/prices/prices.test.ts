@@ -50,7 +50,7 @@ describeOnEngines('prices on $kind', ({ open }) => {
   const daysAway = (page: PricePage) =>
     page.upcoming && Math.round((Date.parse(page.upcoming.effective_at) - Date.now()) / dayMs)
 
-  it('a package is free until somebody says otherwise, and what nobody relies on is priced at once', async () => {
+  it('a package is free by default, and an unused one is priced immediately', async () => {
     const listed = await list()
     const before = await pricePage(services, null, listed.name)
     expect(before).toMatchObject({
@@ -67,7 +67,7 @@ describeOnEngines('prices on $kind', ({ open }) => {
     expect(await set(listed.name, oneTime(900))).toMatchObject({ current: { amount_minor: 900 }, upcoming: null })
   })
 
-  it('nothing that is UNLICENSED has a price, unless the seller sets terms', async () => {
+  it('an UNLICENSED package cannot have a price without the seller’s terms', async () => {
     const licensed = (license: string) =>
       listPackage(database, { ownerId: seller.accountId, owner: seller.username, kind: 'agent', license })
     const agent = await licensed('UNLICENSED')
@@ -87,7 +87,7 @@ describeOnEngines('prices on $kind', ({ open }) => {
     expect(await codeOf(buy(services, buyer, other))).toBe('done')
   })
 
-  it('callers count on their terms: neither dearer calls nor fewer trial calls without notice', async () => {
+  it('higher call prices and fewer trial calls need notice', async () => {
     const terms = { kind: 'free', calls_price_minor: 1, trial_calls: 100 } as const
     const caller = await createTrader(database, 'caller')
     const relying: ((agent: { id: string; versions: Record<string, string> }) => Promise<unknown>)[] = [
@@ -120,7 +120,7 @@ describeOnEngines('prices on $kind', ({ open }) => {
     }
   })
 
-  it('a royalty rises with notice for those who publish agents that were trained on the scenario', async () => {
+  it('a higher royalty needs notice if agents trained on the scenario are published', async () => {
     const scenario = await list()
     await set(scenario.name, { kind: 'free', royalty_basis_points: 100 })
     expect(await set(scenario.name, { kind: 'free', royalty_basis_points: 200 })).toMatchObject({
@@ -133,7 +133,7 @@ describeOnEngines('prices on $kind', ({ open }) => {
     })
   })
 
-  it('a raise is announced and buyers pay the old price meanwhile; a cut holds at once', async () => {
+  it('a raise is announced and buyers pay the old price meanwhile; a cut applies immediately', async () => {
     const listed = await list()
     await set(listed.name, oneTime(500))
     await rely(listed)
@@ -158,7 +158,7 @@ describeOnEngines('prices on $kind', ({ open }) => {
     expect(same).toMatchObject({ current: cut.current, upcoming: null, history: cut.history })
   })
 
-  it('what was free is announced too, and a price for every run instead of a licence', async () => {
+  it('a price for a free package and a switch to per-run are announced, too', async () => {
     const listed = await list()
     await rely(listed)
     expect(daysAway(await set(listed.name, oneTime(1)))).toBe(7)
@@ -170,7 +170,7 @@ describeOnEngines('prices on $kind', ({ open }) => {
     expect(byRun).toMatchObject({ current: { kind: 'one_time' }, upcoming: { kind: 'per_run' } })
   })
 
-  it('an order, a download and a run of others are what makes a price relied on', async () => {
+  it('others’ orders, downloads and runs make a package count as used', async () => {
     const ordered = await list()
     const buyer = await createTrader(database, 'buyer')
     await buy(services, buyer, ordered)
@@ -187,7 +187,7 @@ describeOnEngines('prices on $kind', ({ open }) => {
     expect(daysAway(await set(trained.name, oneTime(200)))).toBe(7)
   })
 
-  it('when its time has come a raise holds by itself, for orders at once and for lists after upkeep', async () => {
+  it('a due raise applies automatically: to orders immediately, to lists after the scheduled task', async () => {
     const soon = await testServices(database, {
       market: { ...services.config.market, priceNoticeDays: 300 / dayMs },
     })
@@ -210,7 +210,7 @@ describeOnEngines('prices on $kind', ({ open }) => {
     await soon.remove()
   })
 
-  it('terms that cost others more are announced; what is left out stays', async () => {
+  it('terms that cost others more are announced; omitted ones are unchanged', async () => {
     const listed = await list()
     await set(listed.name, { kind: 'free', royalty_basis_points: 500, terms: 'Cite us.' })
     await rely(listed)
@@ -242,7 +242,7 @@ describeOnEngines('prices on $kind', ({ open }) => {
     expect((await pricePage(services, null, name)).history).toEqual([])
   })
 
-  it('is set by those who manage the account, with the scope, and by nobody else', async () => {
+  it('can only be set by managers of the account with the scope', async () => {
     const [member, admin, stranger] = await Promise.all(
       ['member', 'admin', 'stranger'].map((prefix) => createTrader(database, prefix)),
     )
@@ -266,7 +266,7 @@ describeOnEngines('prices on $kind', ({ open }) => {
     }
   })
 
-  it('the database lets no price be changed, deleted, or withdrawn once it held', async () => {
+  it('the database prevents changing or deleting prices, and withdrawing effective ones', async () => {
     const listed = await list()
     await set(listed.name, oneTime(500))
     const prices = database.query.updateTable('prices').where('package_id', '=', listed.id)
@@ -279,7 +279,7 @@ describeOnEngines('prices on $kind', ({ open }) => {
     await expect(database.execute('delete from prices where package_id = $1', [listed.id])).rejects.toThrow(/kept/)
   })
 
-  it('of prices set at once, in whatever order, one holds, and the history has each that held once', async () => {
+  it('of concurrent prices one applies, and the history contains each effective price once', async () => {
     const listed = await list()
     const amounts = [100, 200, 300, 400, 500, 600]
     await Promise.all(amounts.map((amount) => set(listed.name, oneTime(amount))))
@@ -291,7 +291,7 @@ describeOnEngines('prices on $kind', ({ open }) => {
     expect(new Set(history.map(({ effective_at }) => effective_at)).size).toBe(history.length)
   })
 
-  it('whatever is set, nobody who relies on it pays more than was announced for a notice period', async () => {
+  it('users never pay more than was announced a notice period before', async () => {
     const requested = fc.oneof(
       fc.constant<SetPriceRequest>({ kind: 'free' }),
       fc.record({

@@ -13,7 +13,7 @@ describeOnEngines('ratings on $kind', ({ open }) => {
     return { rating, votes: count }
   }
 
-  it('of many versions, one person has one vote: the newest', async () => {
+  it('one vote per user over all versions: the newest', async () => {
     await market.publishVersion('1.1.0')
     await market.publishVersion('1.2.0')
     const { token } = await buyerOf()
@@ -28,7 +28,7 @@ describeOnEngines('ratings on $kind', ({ open }) => {
     expect(await list()).toMatchObject({ rating: { votes: 1, by_stars: [0, 0, 0, 1, 0] } })
   })
 
-  it('who joins the seller keeps the vote, who is disabled does not', async () => {
+  it('users who join the seller keep their vote, disabled users do not', async () => {
     const { query } = market.database()
     const organisation = await organizationWith(market.database(), market.seller(), 'owner')
     await market.publishAs(organisation.username, 'maze')
@@ -45,7 +45,7 @@ describeOnEngines('ratings on $kind', ({ open }) => {
     expect(await votes()).toMatchObject({ votes: 1 })
   })
 
-  it('members of an organisation that bought vote for as long as they belong to it', async () => {
+  it('members of a buying organization vote while they are members', async () => {
     const member = await createActor(market.database())
     const organisation = await organizationWith(market.database(), member)
     await insertLicense(market.database(), { buyer: organisation.id, name: at.name })
@@ -58,7 +58,7 @@ describeOnEngines('ratings on $kind', ({ open }) => {
     expect((await list()).reviews, 'it can still be read').toHaveLength(1)
   })
 
-  it('many at once: the rating is that of all of them', async () => {
+  it('concurrent votes all count', async () => {
     const buyers = await Promise.all(Array.from({ length: 12 }, () => buyerOf()))
     const answers = await Promise.all(buyers.flatMap(({ token }, i) => [review(token, (i % 5) + 1), review(token, 3)]))
     expect(answers.map(({ status }) => status)).toEqual(answers.map(() => 200))
@@ -66,7 +66,7 @@ describeOnEngines('ratings on $kind', ({ open }) => {
     expect(await votes()).toEqual({ rating: score, votes: 12 })
   })
 
-  it('the mean of all packages moves, and every rating with it', async () => {
+  it('a new overall mean updates every rating', async () => {
     const { query } = market.database()
     await review((await buyerOf()).token, 5)
     const before = (await votes()).rating

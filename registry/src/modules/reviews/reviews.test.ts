@@ -9,7 +9,7 @@ import { reviewedPackages } from './testing/reviewed-packages.ts'
 describeOnEngines('reviews on $kind', ({ open }) => {
   const { at, ask, tokenOf, review, list, buyerOf, packageRow, publishVersion, ...market } = reviewedPackages(open)
 
-  it('a buyer’s is there at once, with the rating; written again it is the same one', async () => {
+  it('by a buyer appear immediately with the rating; rewriting replaces them', async () => {
     expect(await list()).toEqual({
       rating: { mean: null, score: null, votes: 0, by_stars: [0, 0, 0, 0, 0] },
       reviews: [],
@@ -31,7 +31,7 @@ describeOnEngines('reviews on $kind', ({ open }) => {
     expect(await packageRow()).toMatchObject({ rating: 3.22, votes: 1 })
   })
 
-  it('are for those who had it in hands, and not for who sells it', async () => {
+  it('are for users of the package, not for its seller', async () => {
     await insertPrice(market.database(), { seller: market.seller(), packageId: at.packageId, amountMinor: 500 })
     const stranger = await createActor(market.database())
     const strange = await tokenOf(stranger, 'market:buy')
@@ -57,7 +57,7 @@ describeOnEngines('reviews on $kind', ({ open }) => {
     expect(await packageRow()).toMatchObject({ rating: null, votes: 0 })
   })
 
-  it('of a free package are for those who downloaded it, a moment ago or before it cost anything', async () => {
+  it('of a free package are for users who downloaded it, just now or while it was free', async () => {
     const user = await createActor(market.database())
     const token = await tokenOf(user, 'market:buy')
     expect(await review(token)).toMatchObject({ code: 'review_not_allowed' })
@@ -79,7 +79,7 @@ describeOnEngines('reviews on $kind', ({ open }) => {
     expect(await review(token, 3)).toMatchObject({ status: 200 })
   })
 
-  it('of a free scenario are for those who trained on it, once the run has begun', async () => {
+  it('of a free scenario are for users who trained on it, once the run has started', async () => {
     const user = await createActor(market.database())
     const token = await tokenOf(user, 'market:buy')
     const run = await market
@@ -108,13 +108,13 @@ describeOnEngines('reviews on $kind', ({ open }) => {
     expect(await review(token)).toMatchObject({ status: 200 })
   })
 
-  it('who paid for runs of a hosted scenario reviews it', async () => {
+  it('of a hosted scenario are for users who paid for runs', async () => {
     const buyer = await createActor(market.database())
     await insertLicense(market.database(), { buyer: buyer.accountId, name: at.name, priceKind: 'per_run' })
     expect(await review(await tokenOf(buyer, 'market:buy'))).toMatchObject({ status: 200 })
   })
 
-  it('a licence covers one major, and none is left once the money is back: no votes from purchases and refunds', async () => {
+  it('need a license for the major version, and refunded licenses do not count', async () => {
     await publishVersion('2.0.0')
     const { token, order } = await buyerOf()
     expect(await review(token, 5, { version: '2.0.0' })).toMatchObject({ code: 'review_not_allowed' })
@@ -125,7 +125,7 @@ describeOnEngines('reviews on $kind', ({ open }) => {
     expect(await review(token)).toMatchObject({ code: 'review_not_allowed' })
   })
 
-  it('are withdrawn by who wrote them alone, and can be written anew', async () => {
+  it('can be withdrawn only by their author, and rewritten', async () => {
     const { token } = await buyerOf()
     const other = await buyerOf()
     const { id } = (await review(token, 1, { text: 'Private words.' })).body as Review
@@ -147,7 +147,7 @@ describeOnEngines('reviews on $kind', ({ open }) => {
     expect((await review(token, 3)).body).toMatchObject({ id, stars: 3 })
   })
 
-  it('one that was hidden is not written anew, nor after it was withdrawn', async () => {
+  it('cannot be rewritten once hidden, even after a withdrawal', async () => {
     const { token } = await buyerOf()
     const { id } = (await review(token)).body as Review
     await market.database().query.updateTable('reviews').set({ hidden_at: new Date() }).where('id', '=', id).execute()
@@ -157,7 +157,7 @@ describeOnEngines('reviews on $kind', ({ open }) => {
     expect(await list()).toMatchObject({ rating: { votes: 0 }, reviews: [] })
   })
 
-  it('the seller replies, changes it and takes it back; nobody else does', async () => {
+  it('only the seller can reply, edit and delete the reply', async () => {
     const { token } = await buyerOf()
     const { id } = (await review(token)).body as Review
     const reply = (as: string | null, text = 'Thank you.') => ask(as, 'PUT', `/v1/reviews/${id}/reply`, { text })
@@ -179,7 +179,7 @@ describeOnEngines('reviews on $kind', ({ open }) => {
     })
   })
 
-  it('of a private package are nobody’s to see but its members’', async () => {
+  it('of a private package are visible to members only', async () => {
     const { token } = await buyerOf()
     const { id } = (await review(token)).body as Review
     await market
@@ -200,7 +200,7 @@ describeOnEngines('reviews on $kind', ({ open }) => {
     })
   })
 
-  it('come in pages, and whoever makes up a cursor is told so', async () => {
+  it('are paginated, and forged cursors are refused', async () => {
     for (let stars = 1; stars <= 5; stars++) await review((await buyerOf()).token, stars)
     const seen: string[] = []
     let cursor: unknown = ''
@@ -225,15 +225,15 @@ describeOnEngines('reviews on $kind', ({ open }) => {
     ['a text that turns the page around', { text: 'a\u202eb' }],
     ['a version with a NUL', { version: '1.0.0\0' }],
     ['a field that is not there', { author: 'somebody' }],
-  ])('what is no review is refused: %s', async (_, more) => {
+  ])('are refused if invalid: %s', async (_, more) => {
     expect(await review((await buyerOf()).token, 5, more)).toMatchObject({ status: 422, code: 'request_invalid' })
   })
 
-  it('of versions that are not there', async () => {
+  it('of missing versions are refused', async () => {
     expect(await review((await buyerOf()).token, 5, { version: '9.0.0' })).toMatchObject({ code: 'version_not_found' })
   })
 
-  it('stand in the audit log', async () => {
+  it('are in the audit log', async () => {
     const { buyer, token } = await buyerOf()
     const { id } = (await review(token, 4)).body as Review
     await ask(await tokenOf(market.seller(), 'market:sell'), 'PUT', `/v1/reviews/${id}/reply`, { text: 'Thanks.' })

@@ -9,11 +9,11 @@ const prior = fc.double({ min: 1, max: 5, noNaN: true })
 const mean = (given: Votes) => given.reduce((sum, n, i) => sum + n * (i + 1), 0) / given.reduce((sum, n) => sum + n, 0)
 
 describe('a rating', () => {
-  it('there is none without votes', () => {
+  it('is null without votes', () => {
     expect(weightedRating([0, 0, 0, 0, 0], 3.5)).toBeNull()
   })
 
-  it('of one vote is near the mean of all packages, of a thousand near their own', () => {
+  it('of one vote is near the overall mean, of a thousand near its own', () => {
     expect(weightedRating([0, 0, 0, 0, 1], 3.5)).toBe(3.67)
     expect(weightedRating([1, 0, 0, 0, 0], 3.5)).toBe(3.22)
     expect(weightedRating([0, 0, 0, 0, 1_000], 3.5)).toBe(4.99)
@@ -22,7 +22,7 @@ describe('a rating', () => {
     )
   })
 
-  it('lies between the mean of all and its own, and a better vote never lowers it', () => {
+  it('is between the overall mean and its own, and a better vote never lowers it', () => {
     fc.assert(
       fc.property(someVotes, prior, fc.nat({ max: 3 }), (given, towards, at) => {
         const rating = weightedRating(given, towards) ?? Number.NaN
@@ -38,18 +38,18 @@ describe('a rating', () => {
 })
 
 describe('the mean that ratings start from', () => {
-  it('is 3.5 without votes, and what they say once there are many', () => {
+  it('is 3.5 without votes, and their mean with many', () => {
     expect(ratingPrior([])).toBe(3.5)
     expect(ratingPrior([[0, 0, 0, 0, 0]])).toBe(3.5)
     expect(ratingPrior(Array.from({ length: 100 }, () => [0, 0, 0, 10, 0] as const))).toBe(4)
   })
 
-  it('is not one package’s to say, however many vote for it', () => {
+  it('is not dominated by one package, however many votes it has', () => {
     const others = Array.from({ length: 20 }, () => [0, 0, 5, 0, 0] as const)
     expect(ratingPrior([...others, [0, 0, 0, 0, 1_000_000]])).toBeLessThan(3.7)
   })
 
-  it('lies between one and five stars, in whatever order packages come', () => {
+  it('is between one and five stars, in any order of packages', () => {
     fc.assert(
       fc.property(fc.array(votes, { maxLength: 20 }), (all) => {
         const found = ratingPrior(all)

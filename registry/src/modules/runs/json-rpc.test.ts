@@ -73,13 +73,13 @@ describe("the specification's examples", () => {
     expect(await answerTo(text)).toEqual(failure(code, message, id))
   })
 
-  it('batches of what is no request', async () => {
+  it('batches of invalid requests', async () => {
     const invalid = failure(-32600, 'Invalid Request')
     expect(await answerTo('[1]')).toEqual([invalid])
     expect(await answerTo('[1,2,3]')).toEqual([invalid, invalid, invalid])
   })
 
-  it('a batch of everything, answered in its order', async () => {
+  it('a mixed batch, answered in order', async () => {
     const batch = `[
       {"jsonrpc": "2.0", "method": "subtract", "params": {"minuend": 7, "subtrahend": 1}, "id": "1"},
       {"jsonrpc": "2.0", "method": "update", "params": [7]},
@@ -106,7 +106,7 @@ describe("the specification's examples", () => {
 
 describe('ids', () => {
   it.each(['"a"', '""', '0', '-1', '1.5', '1.0', '1e3', '12345678901234567890', '-0', '1E400', 'null'])(
-    '%s comes back as it is',
+    '%s is returned unchanged',
     async (id) => {
       expect(await ask(`{"jsonrpc":"2.0","method":"update","id":${id}}`)).toBe(
         `{"jsonrpc":"2.0","result":null,"id":${id}}`,
@@ -114,11 +114,11 @@ describe('ids', () => {
     },
   )
 
-  it.each(['true', '{}', '[1]'])('%s is none', async (id) => {
+  it.each(['true', '{}', '[1]'])('%s is invalid', async (id) => {
     expect(await answerTo(`{"jsonrpc":"2.0","method":"update","id":${id}}`)).toEqual(failure(-32600, 'Invalid Request'))
   })
 
-  it('come back also with what is wrong about the rest', async () => {
+  it('are returned with errors, too', async () => {
     expect(await answerTo('{"jsonrpc":"1.0","method":"update","id":7}')).toEqual(failure(-32600, 'Invalid Request', 7))
     expect(await answerTo('{"method":"update","id":7}')).toEqual(failure(-32600, 'Invalid Request', 7))
     expect(await answerTo('{"jsonrpc":"2.0","id":7}')).toEqual(failure(-32600, 'Invalid Request', 7))
@@ -131,8 +131,8 @@ describe('ids', () => {
   })
 })
 
-describe('what could hurt', () => {
-  it('is refused before it is walked', async () => {
+describe('hostile input', () => {
+  it('is refused before it is parsed recursively', async () => {
     const deep = `{"jsonrpc":"2.0","method":"update","id":1,"params":{"a":${'['.repeat(500_000)}${']'.repeat(500_000)}}}`
     expect(await answerTo(deep)).toEqual(failure(-32700, 'Parse error'))
     const harmless = `{"jsonrpc":"2.0","method":"update","id":1,"params":{"a":"${'['.repeat(10_000)}\\"${'{'.repeat(10_000)}"}}`
@@ -140,7 +140,7 @@ describe('what could hurt', () => {
     expect(await answerTo('"'.repeat(100_000))).toEqual(failure(-32700, 'Parse error'))
   })
 
-  it('bytes that are no UTF-8 are no JSON; a byte order mark is none of it', async () => {
+  it('invalid UTF-8 is not JSON; a byte order mark is ignored', async () => {
     const bytes = Buffer.concat([
       Buffer.from('{"jsonrpc":"2.0","method":"update","id":"'),
       Buffer.from([0xff]),
@@ -150,7 +150,7 @@ describe('what could hurt', () => {
     expect(await answerTo('\ufeff{"jsonrpc":"2.0","method":"update","id":1}')).toMatchObject({ result: null })
   })
 
-  it('fifty requests are a batch, and one more is none', async () => {
+  it('a batch has at most fifty requests', async () => {
     const batch = (size: number) =>
       JSON.stringify(Array.from({ length: size }, (_, id) => ({ jsonrpc: '2.0', method: 'update', id })))
     expect(await answerTo(batch(50))).toHaveLength(50)
@@ -158,27 +158,27 @@ describe('what could hurt', () => {
   })
 
   it.each(['toString', '__proto__', 'constructor', 'hasOwnProperty', 'rpc.discover', ''])(
-    '%j is no method',
+    '%j is not a method',
     async (method) => {
       const answer = await answerTo(JSON.stringify({ jsonrpc: '2.0', method, id: 1 }))
       expect(answer).toMatchObject({ error: { code: -32601, data: { hint: expect.stringContaining('subtract') } } })
     },
   )
 
-  it('params by position are told from params that are missing', async () => {
+  it('distinguishes positional params from missing ones', async () => {
     expect(await answerTo('{"jsonrpc":"2.0","method":"update","params":[1],"id":1}')).toEqual(
       failure(-32602, 'Invalid params', 1),
     )
     expect(await answerTo('{"jsonrpc":"2.0","method":"update","params":[],"id":1}')).toMatchObject({ result: null })
   })
 
-  it('a bug tells nothing of itself', async () => {
+  it('a bug reveals nothing', async () => {
     const text = await ask('{"jsonrpc":"2.0","method":"stumble","id":1}')
     expect(JSON.parse(text ?? '')).toMatchObject({ error: { code: -32603, message: 'Internal error' } })
     expect(text).not.toContain('secret')
   })
 
-  it('whatever comes is answered as the specification has it', async () => {
+  it('any input is answered as specified', async () => {
     const request = fc.record(
       {
         jsonrpc: fc.constantFrom('2.0', '1.0', 2),
@@ -216,7 +216,7 @@ describe('what could hurt', () => {
 })
 
 describe('errors', () => {
-  it('carry ours in their data', async () => {
+  it('carry our error in their data', async () => {
     expect(await answerTo('{"jsonrpc":"2.0","method":"refuse","id":1}')).toEqual({
       jsonrpc: '2.0',
       error: {
@@ -228,7 +228,7 @@ describe('errors', () => {
     })
   })
 
-  it('of the catalogue all have a code of the specification or of the range for servers', () => {
+  it('of the catalog all have a specified code or one in the server range', () => {
     for (const code of Object.keys(errorCatalog) as (keyof typeof errorCatalog)[]) {
       const { code: number } = rpcErrorOf({ code, message: 'm' })
       const standard = [-32602, -32603].includes(number)

@@ -50,7 +50,7 @@ describeOnEngines('runs that are paid for on $kind', ({ open }) => {
   const balance = async () => (await holdings(database, buyer.accountId)).balance
   const earnings = async () => (await holdings(database, training.ada.accountId)).earnings ?? 0
 
-  it('the first iteration pays, and nothing that comes after it', async () => {
+  it('is paid by the first iteration only', async () => {
     const before = [await balance(), await earnings()]
     const { id } = await submit()
     expect([await orderOf(id), (await balance()) - before[0], (await earnings()) - before[1]]).toEqual([
@@ -72,7 +72,7 @@ describeOnEngines('runs that are paid for on $kind', ({ open }) => {
     expect([await orderOf(id), (await earnings()) - before[1]]).toEqual([['paid'], 270])
   })
 
-  it('a run that fails or is cancelled before it trains costs nothing', async () => {
+  it('costs nothing if the run fails or is canceled before training', async () => {
     const before = await balance()
     const failed = await submit()
     await (await mustTakeTurn(training)).end({ state: 'failed', error: { code: 'scenario_threw', message: 'no' } })
@@ -85,7 +85,7 @@ describeOnEngines('runs that are paid for on $kind', ({ open }) => {
     ])
   })
 
-  it('one that used up its budget before it trained is paid for when it goes on', async () => {
+  it('is paid after resuming, if the budget was used up before training', async () => {
     const before = await balance()
     const { id } = await submit({ budget_minor: 100 })
     await (await mustTakeTurn(training)).end({ state: 'budget_exceeded' }, 101)
@@ -98,7 +98,7 @@ describeOnEngines('runs that are paid for on $kind', ({ open }) => {
     expect(await orderOf(id)).toEqual(['cancelled', 'paid'])
   })
 
-  it('without the money there is no run, nor without the price that was shown', async () => {
+  it('requires sufficient balance and the shown price', async () => {
     const runs = async () => (await database.query.selectFrom('training_runs').select('id').execute()).length
     const before = await runs()
     await submit()

@@ -70,7 +70,7 @@ describeOnEngines('what training costs, on $kind', ({ open }) => {
   const income = async () => (await holdings(database, operator.accountId)).earnings ?? 0
   const failed = { state: 'failed', error: { code: 'training_diverged', message: 'NaN' } } as const
 
-  it('is held at the start and paid to the operator at the end, as much as was used', async () => {
+  it('is held at the start, and the used part is paid to the operator at the end', async () => {
     const actor = await user(1_000)
     const before = await income()
     const { id } = await submit(actor, 950)
@@ -91,7 +91,7 @@ describeOnEngines('what training costs, on $kind', ({ open }) => {
     expect(entries).toMatchObject([{ kind: 'training', gross_minor: 300, net_minor: 300 }])
   })
 
-  it('does not start without funds, and says what is missing', async () => {
+  it('does not start without funds, and reports the missing amount', async () => {
     const actor = await user(70)
     const error = await submit(actor, 100).catch((thrown: Error) => thrown)
     expect(error).toMatchObject({
@@ -104,7 +104,7 @@ describeOnEngines('what training costs, on $kind', ({ open }) => {
     expect(await shown(actor)).toMatchObject({ available_minor: 70, held_minor: 0 })
   })
 
-  it('pauses with its checkpoint when the budget ends, and goes on once there is another one', async () => {
+  it('pauses with a checkpoint when the budget is used up, and resumes with a new one', async () => {
     const actor = await user(500)
     const { id } = await submit(actor, 200)
     const turn = await mustTakeTurn(training, price)
@@ -124,7 +124,7 @@ describeOnEngines('what training costs, on $kind', ({ open }) => {
     expect((await shown(actor)).held_minor).toBe(0)
   })
 
-  it('cancelled before it trained costs nothing; a lost worker keeps the hold', async () => {
+  it('costs nothing if canceled before training; a lost worker keeps the hold', async () => {
     const actor = await user(300)
     const { id } = await submit(actor, 100)
     await cancelRun(training.services, { actor, runId: id, ip: null })
@@ -138,7 +138,7 @@ describeOnEngines('what training costs, on $kind', ({ open }) => {
     expect((await shown(actor)).available_minor).toBeGreaterThanOrEqual(235)
   })
 
-  it('submitted while only free workers were connected, a run pauses rather than train at a price unpaid', async () => {
+  it('pauses a run submitted while only free workers were connected, rather than training unpaid', async () => {
     await connect(0)
     const actor = await user(0)
     const [without, poor] = [await submit(actor), await submit(actor, 100)]
@@ -157,7 +157,7 @@ describeOnEngines('what training costs, on $kind', ({ open }) => {
     expect(await shown(actor)).toMatchObject({ held_minor: 0 })
   })
 
-  it('costs nothing where no worker has a price, nor the operator’s own account', async () => {
+  it('costs nothing without paid workers, and for the operator’s own account', async () => {
     expect(await codeOf(submit(operator))).toBe('done')
     await (await mustTakeTurn(training, price)).end(failed, 50)
     await connect(0)
@@ -167,7 +167,7 @@ describeOnEngines('what training costs, on $kind', ({ open }) => {
     expect(await shown(actor)).toMatchObject({ available_minor: 0, held_minor: 0 })
   })
 
-  it('uses the free quota of the month first, and no part of it twice', async () => {
+  it('uses the free monthly quota first, and no part of it twice', async () => {
     quota(150)
     const actor = await user(100)
     const first = await submit(actor, 100)
@@ -187,7 +187,7 @@ describeOnEngines('what training costs, on $kind', ({ open }) => {
     expect(await shown(actor)).toMatchObject({ available_minor: 60, held_minor: 0 })
   })
 
-  it('a quota is of a month in UTC, and gives its last part to one of two runs that want it at the same moment', async () => {
+  it('the quota is per month in UTC, and its last part goes to one of two concurrent runs', async () => {
     quota(100)
     const actor = await user(1_000)
     const { id } = await submit(actor, 100)
@@ -216,7 +216,7 @@ describeOnEngines('what training costs, on $kind', ({ open }) => {
     expect(await showBalance(training.services, actor, undefined)).toMatchObject({ training_quota: { used_minor: 25 } })
   })
 
-  it('counts towards caps of the account and of the token, while it is held and once it is paid', async () => {
+  it('counts toward caps of the account and the token, while held and once paid', async () => {
     const actor = await user(10_000)
     const token = await createTokenActor(database, actor)
     for (const token_id of [null, token.tokenId])
@@ -234,7 +234,7 @@ describeOnEngines('what training costs, on $kind', ({ open }) => {
     await cancelRun(training.services, { actor, runId: id, ip: null })
   })
 
-  it('of a resumed run counts towards the caps of the token that resumes it, and not of the one that started it', async () => {
+  it('of a resumed run counts toward the caps of the resuming token, not the starting one', async () => {
     const actor = await user(10_000)
     const [starter, resumer] = [await createTokenActor(database, actor), await createTokenActor(database, actor)]
     for (const token_id of [starter.tokenId, resumer.tokenId])
@@ -255,7 +255,7 @@ describeOnEngines('what training costs, on $kind', ({ open }) => {
     await cancelRun(training.services, { actor, runId: other.id, ip: null })
   })
 
-  it('is refused under a cap in another currency, and never costs more than its budget, whatever workers cost later', async () => {
+  it('is refused under a cap in another currency, and never exceeds its budget when worker prices change', async () => {
     const actor = await user(1_000)
     const set = { period: 'total' as const, amount_minor: 1_000, set_by: actor.accountId }
     const caps = database.query.insertInto('spend_caps')
@@ -268,7 +268,7 @@ describeOnEngines('what training costs, on $kind', ({ open }) => {
     expect(await shown(actor)).toMatchObject({ available_minor: 900, held_minor: 0 })
   })
 
-  it('budgets asked for at the same moment hold a balance once', async () => {
+  it('concurrent budgets cannot hold the same balance', async () => {
     const actor = await user(250)
     const codes = await Promise.all(Array.from({ length: 6 }, () => codeOf(submit(actor, 100))))
     expect(codes.filter((code) => code === 'done')).toHaveLength(2)

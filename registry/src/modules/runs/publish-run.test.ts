@@ -12,7 +12,7 @@ import { mustTakeTurn } from './testing/train.ts'
 const limits = { tarballBytes: 2 ** 24, unpackedBytes: 2 ** 26, files: 100, ratio: 200 }
 
 describe('a tarball under another name', () => {
-  it('keeps every file but the name and version of package.json, and the same gives the same bytes', async () => {
+  it('keeps all files except name and version in package.json, deterministically', async () => {
     const original = agentTarball({ description: 'kept' })
     const renamed = await renameTarball(original, { name: '@ada/solver', version: '2.0.0' }, limits)
     expect(await renameTarball(original, { name: '@ada/solver', version: '2.0.0' }, limits)).toEqual(renamed)
@@ -26,7 +26,7 @@ describe('a tarball under another name', () => {
     ])
   })
 
-  it('is no tarball where it was none', async () => {
+  it('is refused for invalid tarballs', async () => {
     const request = { name: '@ada/solver', version: '2.0.0' }
     await expect(renameTarball(Buffer.from('nothing'), request, limits)).rejects.toMatchObject({
       code: 'tarball_not_gzip',
@@ -63,7 +63,7 @@ describeOnEngines('publishing a finished run on $kind', ({ open }) => {
   }
   const runAt = async (id: string) => runIn(await server.call('GET', `/v1/runs/${id}`, { token: server.token }))
 
-  it('gives it a version, its learning curve, and the run its package', async () => {
+  it('creates a version with its learning curve, and links it to the run', async () => {
     const id = await complete()
     const name = `${own}/balancer`
     const answer = await publish(id, { name, visibility: 'private' })
@@ -85,7 +85,7 @@ describeOnEngines('publishing a finished run on $kind', ({ open }) => {
     await expect(strangers).rejects.toMatchObject({ code: 'package_not_found' })
   })
 
-  it('answers a repetition as before, and counts on for another run', async () => {
+  it('repeats the response, and uses the next version for another run', async () => {
     const [first, second] = [await complete(), await complete({}, 2)]
     const name = `${own}/again`
     const request = await publish(first, { name })
@@ -96,7 +96,7 @@ describeOnEngines('publishing a finished run on $kind', ({ open }) => {
     expect((await publish(first, { name, version: '3.0.0' })).body).toMatchObject({ version: '3.0.0' })
   })
 
-  it('sent many times at once it is published once; many runs at once get a number each', async () => {
+  it('publishes once under concurrency; concurrent runs get different versions', async () => {
     const id = await complete()
     const name = `${own}/crowd`
     const answers = await Promise.all(Array.from({ length: 5 }, () => publish(id, { name })))
@@ -108,7 +108,7 @@ describeOnEngines('publishing a finished run on $kind', ({ open }) => {
     expect(versions).toHaveLength(4)
   })
 
-  it('a number that another run holds is taken; its own is not', async () => {
+  it('another run’s reserved version is taken; its own is not', async () => {
     const name = `${own}/held`
     const json = { scenario: server.training.scenario, publish: { name, version: '0.1.0' } }
     const id = await complete({}, 6)
@@ -119,7 +119,7 @@ describeOnEngines('publishing a finished run on $kind', ({ open }) => {
     await server.call('POST', `/v1/runs/${waiting.id}/cancel`, { token: server.token })
   })
 
-  it('refuses what cannot be published, and nothing is written', async () => {
+  it('refuses agents that cannot be published, without any write', async () => {
     const id = await complete({}, 7)
     const refusals: [string, Record<string, unknown>, number, string][] = [
       ['no scope', { name: 'solver' }, 422, 'name_invalid'],
@@ -138,7 +138,7 @@ describeOnEngines('publishing a finished run on $kind', ({ open }) => {
     )
   })
 
-  it('needs both scopes of a token, and a member of both accounts', async () => {
+  it('requires both token scopes, and membership in both accounts', async () => {
     const { training } = server
     const id = await complete({}, 8)
     const name = `${own}/guarded`

@@ -25,7 +25,7 @@ describeOnEngines('runs that are refused on $kind', ({ open }) => {
 
   const post = (path: string, json: unknown, headers: Record<string, string> = {}) =>
     server.call('POST', path, { json, headers, token: server.token })
-  describe('what is refused leaves nothing', () => {
+  describe('refused requests leave nothing', () => {
     it.each<[string, Record<string, unknown>, number, string]>([
       ['an unknown scenario', { scenario: '@nobody/nothing' }, 404, 'package_not_found'],
       ['a version that is not there', { scenario: 'SCENARIO@9.9.9' }, 404, 'version_not_found'],
@@ -85,7 +85,7 @@ describeOnEngines('runs that are refused on $kind', ({ open }) => {
       })
     })
 
-    it('a private scenario of somebody else is not there', async () => {
+    it('another user’s private scenario is not found', async () => {
       const { services } = server.training
       const eve = await createActor(database)
       await publish(services, eve, '1.0.0', { base: 'secret', visibility: 'private' })

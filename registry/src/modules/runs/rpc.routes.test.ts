@@ -56,7 +56,7 @@ describeOnEngines('JSON-RPC on $kind', ({ open }) => {
     return mustTakeTurn(server.training)
   }
 
-  it('does all that the routes do, to the same runs', async () => {
+  it('offers the functions of the REST routes for the same runs', async () => {
     const started = await resultOf('training.start_grpo', { scenario, steps: 4_000 })
     const run_id = String(started.id)
     expect(started).toMatchObject({ state: 'queued', algorithm: 'grpo', settings: { steps: 4_000 } })
@@ -90,7 +90,7 @@ describeOnEngines('JSON-RPC on $kind', ({ open }) => {
     })
   })
 
-  it('gives no more of trajectories than one answer may hold, however many of a batch ask', async () => {
+  it('limits the trajectories in one response, across a batch', async () => {
     const { id: run_id } = await resultOf('training.start', { scenario })
     const turn = await turnAt(String(run_id))
     await turn.train(1, 1)
@@ -104,7 +104,7 @@ describeOnEngines('JSON-RPC on $kind', ({ open }) => {
     expect(first.trajectories).toHaveLength(1)
   })
 
-  it('knows the same keys as REST', async () => {
+  it('shares idempotency keys with REST', async () => {
     const key = `rpc-${Math.random()}`
     const { id } = await resultOf('training.start', { scenario, seed: 4, idempotency_key: key })
     const headers = { 'idempotency-key': key }
@@ -168,7 +168,7 @@ describeOnEngines('JSON-RPC on $kind', ({ open }) => {
   })
   let waiting: string | undefined
 
-  it('asks for the same scopes as REST, and of a run of others it knows nothing', async () => {
+  it('requires the same scopes as REST, and hides others’ runs', async () => {
     const run_id = String((await resultOf('training.start', { scenario })).id)
     const methods: [string, unknown][] = [
       ['training.start_grpo', { scenario }],
@@ -193,7 +193,7 @@ describeOnEngines('JSON-RPC on $kind', ({ open }) => {
     expect(await rowsWritten(database)).toEqual(before)
   })
 
-  it('a batch is done in its order, with what fails in between', async () => {
+  it('processes a batch in order, including failures', async () => {
     const request = (id: unknown, method: string, params: unknown) => ({ jsonrpc: '2.0', id, method, params })
     const { body } = await post([
       request('a', 'training.start', { scenario, note: 'of a batch' }),
@@ -212,7 +212,7 @@ describeOnEngines('JSON-RPC on $kind', ({ open }) => {
     expect(runs[0].note).toBe('of a notification')
   })
 
-  it('notifications have no answer, whatever became of them', async () => {
+  it('notifications have no response, even if they fail', async () => {
     const answer = await post([
       { jsonrpc: '2.0', method: 'training.start', params: { scenario: '@nobody/none' } },
       { jsonrpc: '2.0', method: 'nothing' },
@@ -220,7 +220,7 @@ describeOnEngines('JSON-RPC on $kind', ({ open }) => {
     expect(answer).toMatchObject({ status: 204, text: '' })
   })
 
-  it('takes JSON, of a size, from those who are known', async () => {
+  it('accepts only JSON of limited size from authenticated callers', async () => {
     const send = (body: string, headers: Record<string, string>, token = server.token) =>
       server.call('POST', '/rpc', { body, headers, token })
     for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'application/jsonp'])
@@ -234,7 +234,7 @@ describeOnEngines('JSON-RPC on $kind', ({ open }) => {
     expect(await send('{}', {}, 'agt_0000')).toMatchObject({ status: 401, code: 'unauthenticated' })
   })
 
-  it('does what its page shows', async () => {
+  it('works as documented', async () => {
     const page = readFileSync(join(import.meta.dirname, '../../../../docs/json-rpc.md'), 'utf8')
     const blocks = [...page.matchAll(/^```json\n(.*?)^```$/gms)].map(([, block]) => block)
     expect(blocks.length).toBeGreaterThanOrEqual(8)

@@ -87,7 +87,7 @@ const routes: Route[] = [
   { ...run, method: 'POST', path: '/v1/runs/WAITING/cancel', scope: 'training:cancel', roles: working, status: 200 },
 ]
 
-describe('who may do what with a run of an organisation', () => {
+describe('permissions for an organization’s run', () => {
   let database: Database
   let server: RunServer
   const members = {} as Record<Role, Actor>
@@ -152,7 +152,7 @@ describe('who may do what with a run of an organisation', () => {
     expect(await outcome(route, enough)).toBe(allowed(route))
   })
 
-  it('and there is no other route of runs', async () => {
+  it('covers every route of runs', async () => {
     const { body } = await server.call('GET', '/v1/openapi.json')
     const described = Object.entries(body.paths as Record<string, object>).flatMap(([path, item]) =>
       /^.v1.(runs|evaluations)/.test(path) ? Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`) : [],
@@ -165,7 +165,7 @@ describe('who may do what with a run of an organisation', () => {
     expect(routes.map(({ method, path }) => `${method} ${pattern(path)}`).sort()).toEqual(described.sort())
   })
 
-  it('a token that may only see changes nothing, and one that may do anything may see', async () => {
+  it('a view-only token changes nothing, and any other run scope includes viewing', async () => {
     const viewing = await tokenOf(server.training, members.owner, ['training:view'])
     for (const route of routes.filter(({ scope }) => scope !== 'training:view'))
       expect(await outcome(route, viewing), route.path).toBe('forbidden')
@@ -173,7 +173,7 @@ describe('who may do what with a run of an organisation', () => {
       expect(await outcome(routes[0], await tokenOf(server.training, members.owner, [scope])), scope).toBe(200)
   })
 
-  it('a run that nobody has is answered as one of others', async () => {
+  it('a missing run is answered like another account’s run', async () => {
     const token = await tokenOf(server.training, stranger)
     for (const { method, path, json } of routes.filter(({ hidden }) => hidden === 'run_not_found')) {
       const call = { token, ...(json === undefined ? {} : { json: JSON.parse(filled(JSON.stringify(json))) }) }
@@ -185,7 +185,7 @@ describe('who may do what with a run of an organisation', () => {
     expect((await server.call('GET', '/v1/runs/7', { token })).code).toBe('request_invalid')
   })
 
-  it('a membership that is taken away ends it at once', async () => {
+  it('a removed membership ends access immediately', async () => {
     const leaver = await createActor(database)
     const organisation = await createOrganization(database, [
       [members.owner, 'owner'],
@@ -201,7 +201,7 @@ describe('who may do what with a run of an organisation', () => {
     await cancelWaiting(server.training)
   })
 
-  it('status is for those who may see runs', async () => {
+  it('status requires the scope to view runs', async () => {
     expect((await server.call('GET', '/v1/status')).code).toBe('unauthenticated')
     const token = await tokenOf(server.training, members.owner, ['packages:read'])
     expect((await server.call('GET', '/v1/status', { token })).code).toBe('forbidden')

@@ -86,7 +86,7 @@ describeOnEngines('ends of runs on $kind', ({ open }) => {
     await expectGapless(training.services, id)
   })
 
-  it('a budget that is used up ends a run that loses its worker', async () => {
+  it('a run with a used-up budget ends when it loses its worker', async () => {
     const id = await startRun(training, { budget_minor: 100 })
     const turn = await mustTakeTurn(training)
     expect(await turn.train(1, 120)).toBe('budget')
@@ -103,7 +103,7 @@ describeOnEngines('ends of runs on $kind', ({ open }) => {
     expect((await runOf(training.services, id)).state).toBe('cancelled')
   })
 
-  it('cancelled, a run that waits ends at once, and one that runs when its worker has saved', async () => {
+  it('a canceled run ends immediately if queued, or after its worker has saved a checkpoint', async () => {
     const waiting = await startRun(training)
     expect((await cancel(training, waiting)).state).toBe('cancelled')
     expect((await cancel(training, waiting)).state).toBe('cancelled')
@@ -136,7 +136,7 @@ describeOnEngines('ends of runs on $kind', ({ open }) => {
     ).rejects.toThrow(/ends once/)
   })
 
-  it('cancelled, a run whose worker is gone or gives it back ends then', async () => {
+  it('a canceled run ends when its worker is lost or releases it', async () => {
     const gone = await startRun(training)
     await mustTakeTurn(training)
     await cancel(training, gone)
@@ -161,7 +161,7 @@ describeOnEngines('ends of runs on $kind', ({ open }) => {
     await expect(cancel(training, crypto.randomUUID())).rejects.toMatchObject({ code: 'run_not_found' })
   })
 
-  it('an agent is published as its run asked, once, by the outcome', async () => {
+  it('an agent is published once, as requested by its run, by the outcome', async () => {
     const name = `${training.scenario}-agent`
     const id = await startRun(training, { publish: { name, version: '2.0.0' } })
     const turn = await mustTakeTurn(training)
@@ -183,7 +183,7 @@ describeOnEngines('ends of runs on $kind', ({ open }) => {
     ])
   })
 
-  it('a published agent keeps how it learned, in 200 points at most, when the metrics of its run are gone', async () => {
+  it('a published agent keeps a learning curve of at most 200 points after its run’s metrics are deleted', async () => {
     const { query } = database
     const curveOf = async (iterations: number, ended: (iteration: number) => boolean) => {
       const id = await startRun(training, { publish: { name: `${training.scenario}-curve` } })
@@ -210,7 +210,7 @@ describeOnEngines('ends of runs on $kind', ({ open }) => {
     expect(await curveOf(4, () => false)).toBeNull()
   })
 
-  it('an agent that cannot be published leaves its run completed, and says why', async () => {
+  it('a run completes even if its agent cannot be published, with the reason', async () => {
     const name = `${training.scenario}-taken`
     const id = await startRun(training, { publish: { name, version: '1.0.0' } })
     const byHand = { actor: training.ada, name, version: '1.0.0', ip: null }

@@ -207,7 +207,7 @@ describeOnEngines('a run and two workers, step by step, on $kind', ({ open }) =>
     await training.services.remove()
   })
 
-  it('whatever they do in whatever order: one end, one charge an end, a curve without gap or double', async () => {
+  it('any sequence of events: one end, one charge per end, a curve without gaps or duplicates', async () => {
     const property = fc.asyncProperty(steps, async (given) => {
       const trial = new Trial(training, await startRun(training, { budget_minor: 1_000_000 }))
       for (const step of given) {

@@ -41,7 +41,7 @@ describeOnEngines('what an operator sees of runs on $kind', ({ open }) => {
     await training.services.remove()
   })
 
-  it('each end of a run is counted once, and each iteration once, however often it was trained', async () => {
+  it('each end of a run and each iteration counts once, even if repeated', async () => {
     await startRun(training)
     const first = await mustTakeTurn(training)
     await first.train(2)
@@ -90,7 +90,7 @@ describeOnEngines('what an operator sees of runs on $kind', ({ open }) => {
     await running.complete()
   })
 
-  it('a run has its id in the log, from its submission to its end', async () => {
+  it('logs a run’s ID from its submission to its end', async () => {
     const { services } = training
     const lines = () => services.logged.map(({ message, data }) => ({ message, ...data }))
     const id = await startRun(training)
@@ -114,7 +114,7 @@ describeOnEngines('what an operator sees of runs on $kind', ({ open }) => {
     ])
   })
 
-  it('the trace of a submission is stored with the run, and handed to the worker that trains it', async () => {
+  it('the trace of a submission is stored with the run, and passed to its worker', async () => {
     const { services, ada, scenario } = training
     const headers = { 'content-type': 'application/json', authorization: `Bearer ${await tokenOf(training, ada)}` }
     const caller = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'

@@ -57,7 +57,7 @@ async function mayFail(work: () => Promise<unknown>): Promise<boolean> {
   }
 }
 
-it('200 runs and eight workers of two replicas: each is done once', async () => {
+it('200 runs and eight workers on two replicas: each is run once', async () => {
   const ids = new Set<string>()
   for (let index = 0; index < 200; index++) ids.add(await startRun(replicas[index % 2]))
   const done: string[] = []
@@ -75,7 +75,7 @@ it('200 runs and eight workers of two replicas: each is done once', async () => 
   expect(charges.map(({ amount_minor: amount }) => amount)).toEqual(Array.from({ length: 200 }, () => 1))
 }, 600_000)
 
-it('workers that vanish and wake, leases that run out, cancels: one end and one charge each, no gap, no double', async () => {
+it('vanishing workers, expired leases and cancellations: one end and one charge each, no gaps or duplicates', async () => {
   const ids: string[] = []
   for (let index = 0; index < 16; index++) {
     const name = `${replicas[0].scenario}-${index}`

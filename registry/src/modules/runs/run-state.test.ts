@@ -48,7 +48,7 @@ describe('run state', () => {
         return changeRun(query, run, patch, [{ type: 'cancel_requested', data: {} }])
       })
 
-    it('goes the ways that there are, and no other: what is over is over, for the database as well', async () => {
+    it('allows only valid transitions: end states are final, also in the database', async () => {
       for (const from of states) {
         for (const to of states) {
           expect([from, to, mayBecome(from, to)]).toEqual([from, to, ways[from].includes(to)])
@@ -65,7 +65,7 @@ describe('run state', () => {
       }
     })
 
-    it('events and iterations are read in one order, page by page', async () => {
+    it('reads events and iterations in one order, page by page', async () => {
       const id = await insert('running')
       await database.transaction(async (query) => {
         await insertEvents(query, id, numbered(0, [{ type: 'queued', data: { reason: 'submitted', message: null } }]))
@@ -93,7 +93,7 @@ describe('run state', () => {
       expect(await readEvents(database.query, randomUUID(), 0, 10)).toEqual([])
     })
 
-    it('watchers in this process learn of changes of their run, until they leave', async () => {
+    it('notifies watchers in this process of changes until they leave', async () => {
       const log = { info: () => {}, warn: () => {}, error: () => {} }
       const feeds = new RunFeeds({ database, log })
       const [run, other] = [await insert('running'), await insert('running')]
@@ -130,7 +130,7 @@ describe('metering', () => {
   })
 
   describe('the meter', () => {
-    it('counts price times time, on top of what the attempt began with', () => {
+    it('adds price times time to the value at the start of the attempt', () => {
       const reading = meter(run({ attempt_price_milliseconds: 5 * hour, price_milliseconds: 5 * hour }), {
         meteredMs: 10,
         leasedMs: 100_000,
@@ -146,7 +146,7 @@ describe('metering', () => {
       expect(spentMinor({ price_milliseconds: 0, budget_minor: null })).toBe(0)
     })
 
-    it('a budget is used up when all of it is, and never exceeded', () => {
+    it('a budget is used up exactly, and never exceeded', () => {
       const at = (price: number) => ({ price_milliseconds: price, budget_minor: 4 })
       expect([isSpent(at(4 * hour - 1)), isSpent(at(4 * hour))]).toEqual([false, true])
       expect([isNearlySpent(at(3 * hour - 1)), isNearlySpent(at(3 * hour))]).toEqual([false, true])
@@ -154,7 +154,7 @@ describe('metering', () => {
       expect(isSpent({ price_milliseconds: Number.MAX_SAFE_INTEGER, budget_minor: null })).toBe(false)
     })
 
-    it('never goes back within an attempt, nor beyond what the lease allows, nor past what a number holds', () => {
+    it('never decreases within an attempt, exceeds the lease, or overflows', () => {
       const reported = fc.array(fc.record({ meteredMs: fc.nat(10 ** 12), elapsed: fc.nat(100_000) }), { maxLength: 30 })
       const prices = fc.nat(10 ** 9)
       fc.assert(

@@ -63,7 +63,7 @@ describeOnEngines('a stream of events on $kind', ({ open }) => {
     return { ...actor, tokenId: id }
   }
 
-  it('says now and then that it is still there', async () => {
+  it('sends heartbeats', async () => {
     const turn = await begin()
     const stream = await watching(server.training.ada, turn.id)
     expect(await stream.next()).toBe(': still here\n\n')
@@ -82,7 +82,7 @@ describeOnEngines('a stream of events on $kind', ({ open }) => {
     await other.cancel()
   })
 
-  it('ends once whoever watches is no member any more, or is disabled', async () => {
+  it('ends once the watcher is no longer a member, or is disabled', async () => {
     const eve = await createActor(database)
     const lab = await createOrganization(database, [[server.training.ada, 'owner']])
     await putMember(database.query, lab.id, eve.accountId, 'viewer')
@@ -100,7 +100,7 @@ describeOnEngines('a stream of events on $kind', ({ open }) => {
     await again.untilEnd()
   })
 
-  it('ends by itself after so long', async () => {
+  it('ends after the maximum duration', async () => {
     const turn = await begin()
     const { run, actor } = await requireRun(database.query, server.training.ada, turn.id)
     const stream = streamRun(server.training.services, { actor, run, after: 0, times: { ...often, longestMs: 0 } })
@@ -136,7 +136,7 @@ describe('two servers on one database', () => {
     return mustTakeTurn(server.training)
   }
 
-  it('each tells what the other took in', async () => {
+  it('each streams events accepted by the other', async () => {
     const turn = await begin()
     const client = createClient({ server: `http://localhost:${other.port}`, token: server.token })
     const events = watchRun(client, turn.id)
@@ -148,7 +148,7 @@ describe('two servers on one database', () => {
     expect(seen).toEqual(['queued', 'running', 'progress', 'progress', 'completed'])
   })
 
-  it('one that stops ends its streams, and whoever watched goes on at the other', async () => {
+  it('a stopping server ends its streams, and watchers continue at the other', async () => {
     const turn = await begin()
     const ports = [other.port]
     const interruptions: string[] = []
@@ -170,7 +170,7 @@ describe('two servers on one database', () => {
     expect(other.feeds.watchers).toBe(0)
   })
 
-  it('a client waits for a server that is gone', async () => {
+  it('a client waits for a server that is down', async () => {
     const turn = await begin()
     const interruptions: unknown[] = []
     let there = false
@@ -189,7 +189,7 @@ describe('two servers on one database', () => {
     expect(interruptions).toMatchObject([{ code: 'server_unreachable' }, { code: 'server_unreachable' }])
   })
 
-  it('but not for a run that is not there, nor after it was told to stop', async () => {
+  it('but not for a missing run, nor after it was aborted', async () => {
     const client = createClient({ server: server.url, token: server.token })
     await expect(watchRun(client, randomUUID()).next()).rejects.toMatchObject({ code: 'run_not_found' })
     await expect(watchRun(createClient({ server: server.url }), randomUUID()).next()).rejects.toMatchObject({

@@ -35,7 +35,7 @@ describeOnEngines('events of a run on $kind', ({ open }) => {
   const watchers = (count: number) =>
     vi.waitFor(() => expect(server.training.services.runFeeds.watchers).toBe(count), { timeout: 60_000 })
 
-  it('come as frames, each with its id, its type and the whole event, and end with the run', async () => {
+  it('are frames with ID, type and the whole event, and end with the run', async () => {
     const turn = await begin()
     await turn.train(2)
     await fail(turn)
@@ -55,7 +55,7 @@ describeOnEngines('events of a run on $kind', ({ open }) => {
     await watchers(0)
   })
 
-  it('go on after the last one that is known; after the end there is nothing', async () => {
+  it('continue after the last known event; there are none after the end', async () => {
     const turn = await begin()
     await turn.train(5)
     await fail(turn)
@@ -70,13 +70,13 @@ describeOnEngines('events of a run on $kind', ({ open }) => {
     expect((await ask(turn.id, '?after=-1')).code).toBe('request_invalid')
   })
 
-  it('that are not there yet cannot have been seen', async () => {
+  it('cannot be resumed from a future event', async () => {
     const turn = await begin()
     expect((await ask(turn.id, '?after=3')).code).toBe('request_invalid')
     await fail(turn)
   })
 
-  it('come as they happen', async () => {
+  it('are sent as they happen', async () => {
     const turn = await begin()
     const client = createClient({ server: server.url, token: server.token })
     const events = watchRun(client, turn.id)
@@ -93,7 +93,7 @@ describeOnEngines('events of a run on $kind', ({ open }) => {
     await watchers(0)
   })
 
-  it('go on when a run that was out of budget is topped up', async () => {
+  it('continue when a run out of budget is resumed', async () => {
     await cancelWaiting(server.training)
     await startRun(server.training, { budget_minor: 5 })
     const turn = await mustTakeTurn(server.training)
@@ -108,7 +108,7 @@ describeOnEngines('events of a run on $kind', ({ open }) => {
     expect(idsIn((await ask(turn.id, `?after=${last}`)).text)).toEqual(upTo(last + 3, last + 1))
   })
 
-  it('wait for a reader that is slow, and are all there when it comes to them', async () => {
+  it('wait for a slow reader, without a loss', async () => {
     const turn = await begin()
     const response = await connect(turn.id)
     for (let batch = 0; batch < 6; batch++) await turn.train(500)
@@ -134,7 +134,7 @@ describeOnEngines('events of a run on $kind', ({ open }) => {
     await watchers(0)
   })
 
-  it('leave nothing behind of who went away, or only asked for the head', async () => {
+  it('leave nothing behind after a disconnect or a HEAD request', async () => {
     const turn = await begin()
     const head = await fetch(`${server.url}/v1/runs/${turn.id}/events`, {
       method: 'HEAD',
@@ -153,7 +153,7 @@ describeOnEngines('events of a run on $kind', ({ open }) => {
     await fail(turn)
   })
 
-  it('reach a client whose connection breaks anywhere without a gap and none twice', async () => {
+  it('reach a client with a broken connection without gaps or duplicates', async () => {
     const action = fc.oneof(fc.record({ train: fc.integer({ min: 1, max: 40 }) }), fc.constant('save' as const))
     const property = fc.asyncProperty(
       fc.array(action, { maxLength: 8 }),

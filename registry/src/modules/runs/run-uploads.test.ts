@@ -32,7 +32,7 @@ describeOnEngines('what a run leaves on $kind', ({ open }) => {
     await training.services.remove()
   })
 
-  it('refuses what would leave a gap or a damaged checkpoint, and changes nothing', async () => {
+  it('refuses gaps and damaged checkpoints without any change', async () => {
     const id = await startRun(training)
     const turn = await mustTakeTurn(training)
     await turn.train(2)
@@ -68,7 +68,7 @@ describeOnEngines('what a run leaves on $kind', ({ open }) => {
     await turn.complete()
   })
 
-  it('keeps an evaluation once, also of iterations that were repeated', async () => {
+  it('keeps an evaluation once, also for repeated iterations', async () => {
     const id = await startRun(training)
     const { evaluation } = goodAgent
     const evaluationsOf = (...iterations: number[]) => ({
@@ -99,7 +99,7 @@ describeOnEngines('what a run leaves on $kind', ({ open }) => {
     await expectGapless(training.services, id)
   })
 
-  it('sampled trajectories are an object, rows and their first steps, and each counts once', async () => {
+  it('stores sampled trajectories as an object, rows and previews, each once', async () => {
     const id = await startRun(training)
     const turn = await mustTakeTurn(training)
     await turn.train()
@@ -126,7 +126,7 @@ describeOnEngines('what a run leaves on $kind', ({ open }) => {
     await turn.complete()
   })
 
-  it('what runs leave goes when its time is over, rows first, and no object that a row names', async () => {
+  it('deletes data of runs after the retention, rows first, and no referenced object', async () => {
     const { services } = training
     const id = await startRun(training)
     const turn = await mustTakeTurn(training)

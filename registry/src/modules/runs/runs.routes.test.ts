@@ -26,7 +26,7 @@ describeOnEngines('runs on $kind', ({ open }) => {
   const start = async (more: Record<string, unknown> = {}) => runIn(await post('/v1/runs', { scenario, ...more }))
   const endAll = () => cancelWaiting(server.training)
   describe('listing', () => {
-    it('gives every run once, newest first, page by page, whatever is started between', async () => {
+    it('returns every run once, newest first, page by page, while others are started', async () => {
       const dan = await createActor(database)
       const token = await tokenOf(server.training, dan)
       const lab = await createOrganization(database, [[dan, 'member']])
@@ -51,7 +51,7 @@ describeOnEngines('runs on $kind', ({ open }) => {
       expect((own.body.runs as { owner: string }[]).every(({ owner }) => owner === dan.username)).toBe(true)
     })
 
-    it('filters, and refuses what is no filter', async () => {
+    it('filters, and refuses invalid filters', async () => {
       expect((await get('/v1/runs?scenario=@nobody/none')).body).toEqual({ runs: [], next_cursor: null })
       expect((await get('/v1/runs?scenario=%00')).code).toBe('request_invalid')
       expect((await get('/v1/runs?state=resting')).code).toBe('request_invalid')
@@ -61,8 +61,8 @@ describeOnEngines('runs on $kind', ({ open }) => {
     })
   })
 
-  describe('a run on its way', () => {
-    it('tells progress, checkpoint, cost and agent, and is evaluated', async () => {
+  describe('a run in progress', () => {
+    it('shows progress, checkpoint, cost and agent, and can be evaluated', async () => {
       await endAll()
       const { id } = await start({ budget_minor: 1_000_000 })
       const turn = await mustTakeTurn(server.training)
@@ -104,7 +104,7 @@ describeOnEngines('runs on $kind', ({ open }) => {
       expect((await post(`/v1/runs/${id}/resume`, { budget_minor: 2_000_000 })).code).toBe('run_state_conflict')
     })
 
-    it('without an episode has a mean that is null, in every form', async () => {
+    it('without episodes has a null mean in every format', async () => {
       await endAll()
       const { id } = await start()
       const turn = await mustTakeTurn(server.training)
@@ -132,7 +132,7 @@ describeOnEngines('runs on $kind', ({ open }) => {
       for (const { text } of [reported, metrics, stream]) expect(text).not.toContain('NaN')
     })
 
-    it('is cancelled: at once where it waits, by its worker where one has it', async () => {
+    it('is canceled: immediately if queued, by its worker if running', async () => {
       await endAll()
       const waiting = await start()
       expect(runIn(await post(`/v1/runs/${waiting.id}/cancel`, undefined)).state).toBe('cancelled')
@@ -153,7 +153,7 @@ describeOnEngines('runs on $kind', ({ open }) => {
       expect(await chargesOf({ database }, id)).toHaveLength(1)
     })
 
-    it('that used up its budget is topped up, with more than it has spent', async () => {
+    it('can be resumed with a budget above what it has spent', async () => {
       await endAll()
       const { id } = await start({ budget_minor: 10 })
       expect((await post(`/v1/runs/${id}/resume`, { budget_minor: 20 })).code).toBe('run_state_conflict')
@@ -173,7 +173,7 @@ describeOnEngines('runs on $kind', ({ open }) => {
     })
   })
 
-  it('status tells queue, workers and own runs', async () => {
+  it('status shows queue, workers and own runs', async () => {
     await endAll()
     await start()
     const { body, status } = await get('/v1/status')

@@ -34,7 +34,7 @@ describeOnEngines('starting runs on $kind', ({ open }) => {
   const start = async (more: Record<string, unknown> = {}) => runIn(await post('/v1/runs', { scenario, ...more }))
   const endAll = () => cancelWaiting(server.training)
   describe('starting', () => {
-    it('gives the run, queued, with every setting filled in', async () => {
+    it('returns the queued run with all settings resolved', async () => {
       const answer = await post('/v1/runs', {
         scenario: `${scenario}@^1.0.0`,
         seed: 7,
@@ -77,7 +77,7 @@ describeOnEngines('starting runs on $kind', ({ open }) => {
       await endAll()
     })
 
-    it('takes the algorithm and steps that are asked for', async () => {
+    it('uses the requested algorithm and steps', async () => {
       const run = await start({ algorithm: 'grpo', steps: 777, settings: { num_generations: 4 } })
       expect(run).toMatchObject({ algorithm: 'grpo', settings: { steps: 777, group_size: 4 } })
     })
@@ -94,7 +94,7 @@ describeOnEngines('starting runs on $kind', ({ open }) => {
       expect(runIn(await get(`/v1/runs/${ids[0]}`))).toMatchObject({ state: 'cancelled', ahead: null })
     })
 
-    it('for an organisation, which owns it then', async () => {
+    it('starts a run for an organization, which then owns it', async () => {
       const lab = await createOrganization(database, [[server.training.ada, 'member']])
       const run = await start({ account: lab.username })
       expect(run).toMatchObject({ owner: lab.username, created_by: server.training.ada.username })
@@ -107,7 +107,7 @@ describeOnEngines('starting runs on $kind', ({ open }) => {
     const started = (key: string, more: Record<string, unknown> = {}) =>
       post('/v1/runs', { scenario, ...more }, { 'idempotency-key': key })
 
-    it('gives the same run again, also after it has changed, and whatever the order of the fields', async () => {
+    it('returns the same run again, even after changes and with another order of fields', async () => {
       const key = randomUUID()
       const first = runIn(await started(key, { seed: 3, note: 'n' }))
       await post(`/v1/runs/${first.id}/cancel`, undefined)
@@ -132,7 +132,7 @@ describeOnEngines('starting runs on $kind', ({ open }) => {
       expect(await rowsWritten(database)).toEqual(before)
     })
 
-    it('is of the account: another one may use it as well', async () => {
+    it('is per account', async () => {
       const key = randomUUID()
       const { id } = runIn(await started(key))
       const bob = await createActor(database)
@@ -141,7 +141,7 @@ describeOnEngines('starting runs on $kind', ({ open }) => {
       expect(runIn(await server.call('POST', '/v1/runs', { json: { scenario }, token, headers })).id).not.toBe(id)
     })
 
-    it('makes one run of many requests at once, with a number to publish under or without', async () => {
+    it('creates one run for concurrent requests, with or without a version to publish', async () => {
       const { ada } = server.training
       for (const more of [{}, { publish: { name: `@${ada.username}/racer`, version: '1.0.0' } }]) {
         const key = randomUUID()
@@ -156,7 +156,7 @@ describeOnEngines('starting runs on $kind', ({ open }) => {
       }
     })
 
-    it('lets one of different requests at once through', async () => {
+    it('accepts one of several different concurrent requests', async () => {
       const key = randomUUID()
       const answers = await Promise.all([1, 2, 3, 4].map((seed) => started(key, { seed })))
       expect(answers.filter(({ status }) => status === 201)).toHaveLength(1)
@@ -170,7 +170,7 @@ describeOnEngines('starting runs on $kind', ({ open }) => {
     })
   })
 
-  describe('a number to publish under', () => {
+  describe('a version to publish as', () => {
     const reserved = async (id: string) =>
       database.query
         .selectFrom('training_runs')
@@ -187,7 +187,7 @@ describeOnEngines('starting runs on $kind', ({ open }) => {
       )
     })
 
-    it('is held by one run until that comes to nothing', async () => {
+    it('is reserved by one run until it fails', async () => {
       const publishing = {
         publish: { name: `@${server.training.ada.username}/held`, version: '3.0.0', visibility: 'private' },
       }
@@ -199,7 +199,7 @@ describeOnEngines('starting runs on $kind', ({ open }) => {
       expect(await reserved(second.id)).toMatchObject({ publish_version: '3.0.0' })
     })
 
-    it('needs the right to publish', async () => {
+    it('requires the permission to publish', async () => {
       const token = await tokenOf(server.training, server.training.ada, ['training:start'])
       const json = { scenario, publish: { name: `@${server.training.ada.username}/other` } }
       expect(await server.call('POST', '/v1/runs', { json, token })).toMatchObject({ status: 403, code: 'forbidden' })
@@ -207,7 +207,7 @@ describeOnEngines('starting runs on $kind', ({ open }) => {
   })
 
   describe('limits', () => {
-    it('of open runs and of starts a minute, told with when to come back', async () => {
+    it('of open runs and starts per minute are refused with a time to retry', async () => {
       const carol = await createActor(database)
       const token = await tokenOf(server.training, carol)
       const limited = async (training: { openRuns: number; startsPerMinute: number }, starts = 4) => {

@@ -73,7 +73,7 @@ describeOnEngines('runs and their workers over HTTP on $kind', ({ open }) => {
     metered_ms: 100,
   })
 
-  it('a run from its lease to its outcome, given back in between', async () => {
+  it('a run from its lease to its outcome, with a release in between', async () => {
     const id = await startRun(training)
     const worker = describeWorker()
     const first = await leaseJob(client, { kinds: ['train', 'check'], worker })
@@ -134,7 +134,7 @@ describeOnEngines('runs and their workers over HTTP on $kind', ({ open }) => {
     })
   })
 
-  it('notes the workers, and how busy they are', async () => {
+  it('records workers and their load', async () => {
     const id = await startRun(training)
     const worker = describeWorker()
     const leased = await leaseJob(client, { kinds: ['train'], worker })
@@ -155,7 +155,7 @@ describeOnEngines('runs and their workers over HTTP on $kind', ({ open }) => {
     expect(await runOf(training.services, id)).toMatchObject({ state: 'failed', error })
   })
 
-  it('takes nothing from anybody else, and nothing that is malformed', async () => {
+  it('refuses other callers and malformed requests', async () => {
     await startRun(training)
     const turn = await mustTakeTurn(training)
     const before = await runOf(training.services, turn.id)

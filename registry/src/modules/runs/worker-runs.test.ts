@@ -38,7 +38,7 @@ describeOnEngines('runs and their workers on $kind', ({ open }) => {
     await training.services.remove()
   })
 
-  it('is leased with all that a worker needs, trained, and completed once', async () => {
+  it('is leased with everything a worker needs, trained, and completed once', async () => {
     const id = await startRun(training, { steps: 4096, seed: 7, trajectories_every: 2 })
     const turn = await mustTakeTurn(training)
     expect(turn.id).toBe(id)
@@ -86,7 +86,7 @@ describeOnEngines('runs and their workers on $kind', ({ open }) => {
     expect(await takeTurn(training)).toBeUndefined()
   })
 
-  it('an outcome whose answer was lost may be sent again, and changes nothing', async () => {
+  it('an outcome can be repeated after a lost response, without effect', async () => {
     const id = await startRun(training)
     const turn = await mustTakeTurn(training)
     const outcome = completed(await turn.upload())
@@ -102,7 +102,7 @@ describeOnEngines('runs and their workers on $kind', ({ open }) => {
     await expect(turn.train()).rejects.toMatchObject(lost)
   })
 
-  it('whoever lost the lease writes nothing, on any route (B39)', async () => {
+  it('a worker that lost its lease cannot write on any route (B39)', async () => {
     const id = await startRun(training)
     const zombie = await mustTakeTurn(training)
     await zombie.train(2, 100)
@@ -142,7 +142,7 @@ describeOnEngines('runs and their workers on $kind', ({ open }) => {
     await expectGapless(training.services, id)
   })
 
-  it('a run whose worker is gone waits again, and what is repeated is not paid', async () => {
+  it('a run whose worker is lost is requeued, and repeated training is not charged', async () => {
     const id = await startRun(training)
     const first = await mustTakeTurn(training)
     await first.train(4, 200)
@@ -175,7 +175,7 @@ describeOnEngines('runs and their workers on $kind', ({ open }) => {
     await expectGapless(training.services, id)
   })
 
-  it('a run that is given back waits at once, and what was trained is paid', async () => {
+  it('a released run is requeued immediately, and its training is charged', async () => {
     const id = await startRun(training)
     const first = await mustTakeTurn(training)
     await first.train(1, 100)
@@ -197,7 +197,7 @@ describeOnEngines('runs and their workers on $kind', ({ open }) => {
     expect(await chargesOf(training.services, id)).toMatchObject([{ amount_minor: 135 }])
   })
 
-  it('a run that no worker gets anywhere with fails; given back, it does not', async () => {
+  it('a run without progress fails after several attempts, but not after releases', async () => {
     const id = await startRun(training)
     for (let attempt = 0; attempt < maxIdleAttempts + 2; attempt++) await (await mustTakeTurn(training)).release()
     for (let attempt = 0; attempt < maxIdleAttempts - 1; attempt++) {
@@ -222,7 +222,7 @@ describeOnEngines('runs and their workers on $kind', ({ open }) => {
     await expectGapless(training.services, id)
   })
 
-  it('metered time is what the worker tells, as far as that can be', async () => {
+  it('metered time is the worker’s report, within plausible limits', async () => {
     const id = await startRun(training)
     const turn = await mustTakeTurn(training)
     await turn.train(1, 900)
@@ -240,7 +240,7 @@ describeOnEngines('runs and their workers on $kind', ({ open }) => {
     expect(await chargesOf(training.services, id)).toMatchObject([{ amount_minor: 3_600_000 }])
   })
 
-  it('a run whose job was lost gets one again, waiting or running', async () => {
+  it('a lost job of a queued or running run is recreated', async () => {
     const waiting = await startRun(training)
     const dropJob = (id: string) => sql`delete from jobs where id = ${id}`.execute(database.query)
     await dropJob(waiting)

@@ -42,7 +42,7 @@ describeOnEngines('the index on $kind', ({ open }) => {
     },
   })
 
-  it('follows the latest version: what older ones said finds nothing', async () => {
+  it('follows the latest version: text of older ones finds nothing', async () => {
     await publish(services, ada, '1.0.0', { manifest: { ...scenario('Firstword'), keywords: ['a', 'a', 'b'] } })
     expect(await row()).toMatchObject({ title: 'Firstword', keywords: ['a', 'b'], latest_version: '1.0.0' })
     expect(await searchAll(database, { q: 'firstword' })).toEqual([name])
@@ -58,7 +58,7 @@ describeOnEngines('the index on $kind', ({ open }) => {
     expect(await searchAll(database, { q: 'thirdword' })).toEqual([])
   })
 
-  it('goes back with a yank, and leaves lists when nothing is left', async () => {
+  it('reverts with a yank, and leaves lists without a version', async () => {
     const change = { actor: ada, name, ip: null }
     await yankVersion(services, change, '2.0.0')
     expect(await row()).toMatchObject({ title: 'Backword', latest_version: '1.0.1' })
@@ -72,7 +72,7 @@ describeOnEngines('the index on $kind', ({ open }) => {
     expect(await searchAll(database, {})).toEqual([name])
   })
 
-  it('scores anew as time passes and when the latest version is deprecated, without being published anew', async () => {
+  it('updates the score over time and on deprecation, without a new version', async () => {
     const fresh = await row()
     await refreshQuality(database.query, new Date())
     expect(await row()).toEqual(fresh)

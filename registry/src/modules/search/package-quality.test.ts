@@ -64,13 +64,13 @@ const betterments: ((before: QualityInput) => QualityInput)[] = [
 ]
 
 describe('the quality score', () => {
-  it('reaches both ends', () => {
+  it('reaches 0 and 100', () => {
     expect(packageQuality(best).score).toBe(100)
     expect(packageQuality({ ...best, kind: 'agent' }).score).toBe(100)
     expect(packageQuality(worst).score).toBe(0)
   })
 
-  it('is a whole number from 0 to 100, made of parts that are within theirs and say why', () => {
+  it('is an integer from 0 to 100, the sum of parts within limits and with reasons', () => {
     fc.assert(
       fc.property(input, (given) => {
         const { score, parts } = packageQuality(given)
@@ -114,7 +114,7 @@ describe('the quality score', () => {
     expect(parts[1].why).toBe('Failed: loads; 0 of 1 passed.')
   })
 
-  it('counts the speed that was measured, whatever a message says', () => {
+  it('uses the measured speed, not the message', () => {
     const speed = (stepsPerSecond: number | null) =>
       packageQuality({ ...best, stepsPerSecond }).parts.find(({ id }) => id === 'speed')
     expect(speed(1_200_000)).toMatchObject({ points: 10, why: '1,200,000 steps a second on one core.' })

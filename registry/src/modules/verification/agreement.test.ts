@@ -62,7 +62,7 @@ describeOnEngines('verification by agreement on $kind', ({ open }) => {
       (await sql<{ count: number }>`select count(*) as count from owed_refunds`.execute(database.query)).rows[0].count,
     )
 
-  it('two workers that agree are named; the second run is not leased to the first machine', async () => {
+  it('names two agreeing workers, and does not lease the second run to the first machine', async () => {
     const [one, two, neighbour] = [workerOn('one'), workerOn('two'), workerOn('one')]
     await connectWorkers(services, one, two)
     const agent = await upload()
@@ -83,7 +83,7 @@ describeOnEngines('verification by agreement on $kind', ({ open }) => {
     })
   })
 
-  it('a mismatch that no second worker has confirmed is inconclusive, and moves no money', async () => {
+  it('an unconfirmed mismatch is inconclusive, and moves no money', async () => {
     const agent = await upload()
     await run(workerOn('one'), lie(agent.evaluation))
     expect(await shown(agent)).toEqual({
@@ -138,7 +138,7 @@ describeOnEngines('verification by agreement on $kind', ({ open }) => {
     expect(states.map(({ state }) => state)).toEqual(['verified', 'inconclusive', 'inconclusive', 'inconclusive'])
   })
 
-  it('unlike processors that disagree decide nothing', async () => {
+  it('disagreeing workers with different processors decide nothing', async () => {
     const [one, two] = [workerOn('one'), workerOn('two')]
     await connectWorkers(services, one, two)
     const agent = await upload()
@@ -148,7 +148,7 @@ describeOnEngines('verification by agreement on $kind', ({ open }) => {
     expect((await serverStatus(services as never, ada)).held_back).toEqual([])
   })
 
-  it('a worker that two others contradict gets no more evaluations, until an operator releases it', async () => {
+  it('a worker contradicted by two others is held back until an operator releases it', async () => {
     const [good, bad, fair] = [workerOn('good'), workerOn('bad'), workerOn('fair')]
     await connectWorkers(services, good, bad, fair)
     const agent = await upload()
@@ -177,7 +177,7 @@ describeOnEngines('verification by agreement on $kind', ({ open }) => {
     expect(await shown(next)).toMatchObject({ verified: 'verified' })
   })
 
-  it('where the other worker goes away, the runs on record decide', async () => {
+  it('the recorded runs decide if no other worker is left', async () => {
     const [one, two] = [workerOn('one'), workerOn('two')]
     await connectWorkers(services, one, two)
     const agent = await upload()
@@ -190,7 +190,7 @@ describeOnEngines('verification by agreement on $kind', ({ open }) => {
     expect(await leaseEvaluation(services, two)).toBeUndefined()
   })
 
-  it('what is inconclusive is verified again in idle time: after a while, and not for ever', async () => {
+  it('inconclusive verifications are retried in idle time, a limited number of times', async () => {
     const agent = await upload()
     await run(undefined, lie(agent.evaluation))
     await retryInconclusive(services)
@@ -214,7 +214,7 @@ describeOnEngines('verification by agreement on $kind', ({ open }) => {
     expect(retries).toBe(5)
   })
 
-  it('a scenario that is not deterministic is marked, and no agent is judged by it', async () => {
+  it('a nondeterministic scenario is marked, and no agent is judged by it', async () => {
     await publish(services, ada, '1.0.0', { base: 'dice' })
     const scenario = { name: `@${ada.username}/dice` }
     const agent = await uploadAgent(services, ada, { base: 'gambler', scenario })

@@ -38,7 +38,7 @@ describeOnEngines('best returns of a list on $kind', ({ open }) => {
     )
   }
 
-  it('are of an agent its own, of a scenario the best that everybody can see; nothing where there is none', async () => {
+  it('are an agent’s own, or a scenario’s best public one, if any', async () => {
     await agent('good', 0.5)
     await agent('better', 0.75)
     await agent('secret', 0.9, { visibility: 'private' })

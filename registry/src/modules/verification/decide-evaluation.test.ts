@@ -33,7 +33,7 @@ function stateOf(decision: Decision): string {
   return decision.kind === 'decided' ? decision.state : decision.kind
 }
 
-describe('what the runs of an evaluation mean', () => {
+describe('verdicts of evaluation runs', () => {
   it.each<[string, RecordedRun[], Policy, string]>([
     ['none', [], policy, 'run_again'],
     ['one that reproduces, another worker is there', [run('a', reproduced())], policy, 'run_again'],
@@ -150,7 +150,7 @@ describe('what the runs of an evaluation mean', () => {
     expect(stateOf(decideEvaluation(runs, rules))).toBe(state)
   })
 
-  it('holds back a worker that two others contradict, and only then', () => {
+  it('holds back only a worker that two others contradict', () => {
     const [a, b, c] = [run('a', reproduced()), run('b', differs()), run('c', reproduced())]
     expect(decideEvaluation([a, b, c], policy)).toMatchObject({ agreed: [a, c], outvoted: [b] })
     expect(decideEvaluation([a, b], alone)).toMatchObject({ outvoted: [] })
@@ -158,7 +158,7 @@ describe('what the runs of an evaluation mean', () => {
     expect(decideEvaluation([a, other, c], policy), 'another processor is no lie').toMatchObject({ outvoted: [] })
   })
 
-  it('marks a scenario once as many workers as must agree have found it unstable', () => {
+  it('marks a scenario once the required number of workers found it unstable', () => {
     const marked = (runs: RecordedRun[], rules: Policy) => {
       const decision = decideEvaluation(runs, rules)
       return decision.kind === 'decided' && decision.nondeterministic
@@ -254,7 +254,7 @@ describe('any sequence of runs', () => {
     expect(moved, 'the property is not empty').toBeGreaterThan(30)
   })
 
-  it('does not depend on the order in which the runs came in', () => {
+  it('does not depend on the order of the runs', () => {
     fc.assert(
       fc.property(runsOf, policies, fc.infiniteStream(fc.nat()), (runs, rules, order) => {
         const shuffled = runs.map((one) => [order.next().value, one] as const).sort(([a], [b]) => a - b)

@@ -42,7 +42,7 @@ describeOnEngines('standings on $kind', ({ open }) => {
     }))
   }
 
-  it('name the latest version, keep the score within noise, and follow what is beyond it', async () => {
+  it('name the latest version, keep the score within noise, and change with significant differences', async () => {
     const first = returnsOf(1, 1)
     await add('runner', '0.1.0', first)
     const [entry] = await board()
@@ -69,7 +69,7 @@ describeOnEngines('standings on $kind', ({ open }) => {
     ])
   })
 
-  it('fall back to the version before a yanked one, and lose what a mismatch takes away', async () => {
+  it('fall back to the previous version after a yank or a mismatch', async () => {
     const returns = returnsOf(3, 1)
     await add('diver', '0.1.0', returns)
     const lucky = await add('diver', '0.2.0', returnsOf(5, 2))

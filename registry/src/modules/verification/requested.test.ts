@@ -30,7 +30,7 @@ describeOnEngines('requested evaluations on $kind', ({ open }) => {
   }
   const found = (id: string) => findEvaluation(database.query, training.ada, id)
 
-  it('plays a run’s agent on the scenario of the run, and keeps the figures', async () => {
+  it('evaluates a run’s agent on the run’s scenario, and stores the metrics', async () => {
     const { services } = training
     const { id } = await request()
     const job = await mustLease(services)
@@ -53,7 +53,7 @@ describeOnEngines('requested evaluations on $kind', ({ open }) => {
     expect(await database.query.selectFrom('verifications').selectAll().execute(), 'nothing is signed').toEqual([])
   })
 
-  it('keeps the fault, of the model or of the run, where there are no figures', async () => {
+  it('stores the error of the model or the run, if there are no metrics', async () => {
     const { services } = training
     const first = await request()
     const job = await mustLease(services)
@@ -73,7 +73,7 @@ describeOnEngines('requested evaluations on $kind', ({ open }) => {
     expect(await found(second.id)).toMatchObject({ state: 'failed', error })
   })
 
-  it('ends as failed where its attempts are used up', async () => {
+  it('fails once its attempts are exhausted', async () => {
     const { services } = training
     const { id } = await request()
     const job = await mustLease(services)

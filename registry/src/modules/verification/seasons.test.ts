@@ -52,7 +52,7 @@ describeOnEngines('seasons on $kind', ({ open }) => {
     return job.evaluation.tasks[1].seed
   }
 
-  it('one runs, with a commitment; it ends when its time is over, once for all replicas', async () => {
+  it('a season has a commitment, and ends on time, once across replicas', async () => {
     await Promise.all([1, 2, 3].map(() => turnSeason(services)))
     const [running, ...others] = await seasons()
     expect([running, others]).toMatchObject([{ ended: false, secret: null }, []])
@@ -71,7 +71,7 @@ describeOnEngines('seasons on $kind', ({ open }) => {
     expect(await matchesCommitment('00'.repeat(32), running.commitment)).toBe(false)
   })
 
-  it('no change of model, version or name buys another draw; the revealed secret proves which it was', async () => {
+  it('the episodes do not depend on model, version or name; the revealed secret proves it', async () => {
     const draws = [
       await seedOf('draw'),
       await seedOf('draw', { version: '0.2.0' }),
@@ -86,7 +86,7 @@ describeOnEngines('seasons on $kind', ({ open }) => {
     expect(await seedOf('draw', { version: '0.3.0' }), 'the next season has other episodes').not.toBe(draws[0])
   })
 
-  it('nothing that is published while the season runs contains the seed', async () => {
+  it('nothing published during the season contains the seed', async () => {
     const agent = await uploadAgent(services, ada, { base: 'leaky' })
     const job = await mustLease(services)
     const { seed } = job.evaluation.tasks[1]
@@ -120,7 +120,7 @@ describeOnEngines('seasons on $kind', ({ open }) => {
     })
   })
 
-  it('a sample that may be of a held-out episode is not kept', async () => {
+  it('a sample of a held-out episode is not stored', async () => {
     const agent = await uploadAgent(services, ada, { base: 'peek' })
     const job = await mustLease(services)
     const result = resultOf(job, agent.evaluation)
@@ -132,7 +132,7 @@ describeOnEngines('seasons on $kind', ({ open }) => {
     })
   })
 
-  it('each season verifies again what leaderboards show, in idle time: the latest version of each package', async () => {
+  it('each season re-verifies the latest version of every package on leaderboards in idle time', async () => {
     const scenario = { name: `@${ada.username}/pit` }
     await publish(services, ada, '1.0.0', { base: 'pit' })
     await verifyAgent(services, ada, { base: 'digger', scenario })
@@ -170,7 +170,7 @@ describeOnEngines('seasons on $kind', ({ open }) => {
     expect(await drained(), 'once a season').toEqual([])
   })
 
-  it('a season whose secret is lost ends without one, and evaluations go on', async () => {
+  it('a season with a lost secret ends without revealing it, and evaluations continue', async () => {
     const other = await testServices(database)
     await turnSeason(services)
     const [before] = await seasons()

@@ -56,7 +56,7 @@ describeOnEngines('signing keys on $kind', ({ open }) => {
   const keys = (): Promise<SigningKeys> => listSigningKeys(database.query)
   const invalid = { code: 'signature_invalid' }
 
-  it('one is made at the first start, whoever starts at once, and it signs', async () => {
+  it('is created once at the first start, and signs', async () => {
     const { keys: made } = await keys()
     expect(made).toHaveLength(1)
     expect(made[0]).toMatchObject({ id: signed.key_id, algorithm: 'Ed25519', retired_at: null })
@@ -65,7 +65,7 @@ describeOnEngines('signing keys on $kind', ({ open }) => {
     expect(canonicalJson(statement), 'the text is canonical').toBe(signed.statement)
   })
 
-  it('an altered statement, another signature, another key: none holds', async () => {
+  it('rejects altered statements, other signatures and other keys', async () => {
     const list = await keys()
     for (const change of [
       { statement: signed.statement.replace('"return_mean":0.95', '"return_mean":9.95') },
@@ -87,7 +87,7 @@ describeOnEngines('signing keys on $kind', ({ open }) => {
       await expect(verifyStatement(signed, { keys: [{ ...list.keys[0], public_key }] })).rejects.toMatchObject(invalid)
   })
 
-  it('OpenSSL alone can check it, as the documentation says', async () => {
+  it('can be verified with OpenSSL alone, as documented', async () => {
     const key = (await keys()).keys.find(({ id }) => id === signed.key_id)?.public_key ?? ''
     const at = (name: string) => join(services.folder, name)
     writeFileSync(at('key.pem'), key)
@@ -119,7 +119,7 @@ describeOnEngines('signing keys on $kind', ({ open }) => {
     expect(verify(null, Buffer.from(signed.statement), createPublicKey(key), signature)).toBe(true)
   })
 
-  it('a key that is replaced signs no more, and what it signed holds', async () => {
+  it('a replaced key no longer signs, and its signatures stay valid', async () => {
     const own = generateKeyPairSync('ed25519').privateKey
     const second = await statementOf('second', own)
     expect(second.key_id).not.toBe(signed.key_id)
@@ -142,7 +142,7 @@ describeOnEngines('signing keys on $kind', ({ open }) => {
     expect(active.map(({ id }) => id)).toEqual([second.key_id])
   })
 
-  it('the private half is sealed: another secret does not open it, and another key takes its place', async () => {
+  it('the private key is sealed: with another secret, a new key replaces it', async () => {
     const { sealed_private_key: sealed } = await database.query
       .selectFrom('signing_keys')
       .select('sealed_private_key')
@@ -163,7 +163,7 @@ describeOnEngines('signing keys on $kind', ({ open }) => {
     await verifyStatement(signed, await keys())
   })
 
-  it('no route and no log shows a private half', async () => {
+  it('no route and no log shows a private key', async () => {
     const own = generateKeyPairSync('ed25519').privateKey
     const config = { ...services.config, signingKey: own }
     await ensureSigningKey({ ...services, config })
@@ -189,7 +189,7 @@ describeOnEngines('signing keys on $kind', ({ open }) => {
 })
 
 describe('canonical JSON', () => {
-  it('is the same for equal values, in whatever order they were put together', () => {
+  it('is the same for equal values in any key order', () => {
     expect(canonicalJson({ b: [1, { d: null, c: 'é\n' }], a: 0.1 + 0.2 })).toBe(
       '{"a":0.30000000000000004,"b":[1,{"c":"é\\n","d":null}]}',
     )

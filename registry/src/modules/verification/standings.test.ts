@@ -50,7 +50,7 @@ function seasonOf(random: () => number) {
   return (skill: number) => measureOf(difficulty.map((hard) => skill + hard + normal(random)))
 }
 
-describe('beyond noise', () => {
+describe('significance', () => {
   it.each([
     [0.975, 1.959963985],
     [0.5, 0],
@@ -69,12 +69,12 @@ describe('beyond noise', () => {
     expect(quantileOfT(p, freedom)).toBeCloseTo(t, 2)
   })
 
-  it('the chances of all attempts together are those of one', () => {
+  it('the error rates of all attempts sum to that of one', () => {
     const shares = Array.from({ length: 10_000 }, (_, index) => significanceOfAttempt(index + 1))
     expect(shares.reduce((sum, share) => sum + share, 0)).toBeLessThan(significance)
   })
 
-  it('results without episodes are compared by means and deviations, and not at all without those', () => {
+  it('results without episodes are compared by means and deviations, or not at all', () => {
     const of = (mean: number, std: number | null): Measure => ({ mean, std, episodes, returns: null })
     expect(isBetter(of(1, 1), of(0, 1), 0.001)).toBe(true)
     expect(isBetter(of(0.1, 1), of(0, 1), 0.05)).toBe(false)
@@ -91,26 +91,26 @@ describe('a leaderboard’s entry', () => {
   const shifted = (by: number): Measure =>
     measureOf((base.returns ?? []).map((value, i) => value + by + (i % 2) * 1e-3))
 
-  it('begins with the first result and its interval', () => {
+  it('starts with the first result and its interval', () => {
     const { score, low, high } = lastOf([attemptOf(0, base)])
     expect(score).toBe(base.mean)
     expect(high).toBeCloseTo(base.mean + (1.984217 * (base.std ?? 0)) / 10, 4)
     expect(low).toBeCloseTo(2 * base.mean - (high ?? 0), 9)
   })
 
-  it('takes what is better beyond noise, and gives up what is worse', () => {
+  it('rises and falls with significant differences', () => {
     expect(lastOf([attemptOf(0, base), attemptOf(1, shifted(0.1))]).score).toBeCloseTo(base.mean + 0.1005, 9)
     expect(lastOf([attemptOf(0, base), attemptOf(1, shifted(-0.1))]).score).toBeCloseTo(base.mean - 0.0995, 9)
   })
 
-  it('stays within noise, and names the latest version', () => {
+  it('stays unchanged within noise, and names the latest version', () => {
     expect(lastOf([attemptOf(0, base), attemptOf(1, play(0)), attemptOf(2, play(0))])).toMatchObject({
       versionId: 'v2',
       score: base.mean,
     })
   })
 
-  it('starts again with the first result of a season, and takes none of an earlier one after it', () => {
+  it('restarts with the first result of a season, and ignores late results of earlier ones', () => {
     const next = seasonOf(random)(0)
     const attempts = [attemptOf(0, base), attemptOf(0, next, { season: 2 })]
     expect(lastOf(attempts)).toMatchObject({ season: 2, score: next.mean })
@@ -118,19 +118,19 @@ describe('a leaderboard’s entry', () => {
     expect([late.get('v0')?.score, late.get('v1')]).toEqual([next.mean, undefined])
   })
 
-  it('ignores an older version that is verified again', () => {
+  it('ignores a re-verified older version', () => {
     const attempts = [attemptOf(0, base), attemptOf(1, shifted(1)), attemptOf(0, base)]
     expect(standingsOf(attempts, order).get('v1')?.score).toBeGreaterThan(base.mean + 0.9)
   })
 
-  it('of another package of the account does not exceed its best within noise', () => {
+  it('of another package of the account does not exceed the account’s best within noise', () => {
     const lucky = measureOf((play(0).returns ?? []).map((value) => value + 0.05))
     const other = attemptOf(1, lucky, { packageId: 'q' })
     expect(lastOf([attemptOf(0, base), other]).score).toBe(Math.min(base.mean, lucky.mean))
     expect(lastOf([attemptOf(0, base), { ...other, measure: shifted(1) }]).score).toBeGreaterThan(base.mean + 0.9)
   })
 
-  it('never exceeds the first result by anything that is not better beyond the bound of its attempt', () => {
+  it('never exceeds the first result without a significant improvement', () => {
     fc.assert(
       fc.property(
         fc.integer(),

@@ -38,7 +38,7 @@ describeOnEngines('the latest decisive verdict of a version counts, on $kind', (
     }
   }
 
-  it('a later mismatch takes an agent off every list, and a later verification puts it back', async () => {
+  it('a later mismatch removes an agent from every list, and a later verification restores it', async () => {
     const agent = await verifyAgent(services, ada)
     const { name } = agent
     const counted = { board: [name], best: [name, name], dependents: [name], page: 'verified' }
@@ -49,7 +49,7 @@ describeOnEngines('the latest decisive verdict of a version counts, on $kind', (
     expect(await readers(name)).toEqual(counted)
   })
 
-  it('what decides nothing changes nothing', async () => {
+  it('inconclusive verifications change nothing', async () => {
     const agent = await verifyAgent(services, ada, { base: 'steady' })
     const before = await readers(agent.name)
     for (const state of ['failed', 'unavailable'] as const) {
@@ -94,7 +94,7 @@ const historians = [
   'modules/verification/verification.tasks.ts',
 ]
 
-it('no other source reads the history of verifications past the verdicts', () => {
+it('no other source bypasses the verdicts view', () => {
   const root = join(import.meta.dirname, '../..')
   const files = readdirSync(root, { recursive: true, encoding: 'utf8' }).filter(
     (file) =>

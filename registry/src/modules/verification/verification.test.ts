@@ -40,7 +40,7 @@ describeOnEngines('verification on $kind', ({ open }) => {
   const details = (name: string, version = '0.1.0', actor: Actor | null = ada): Promise<VersionDetails> =>
     describeVersion(services, actor, name, version)
 
-  it('an agent is run again before it is published: by its claim, and by episodes that nobody knew', async () => {
+  it('re-runs an agent before publishing: the claimed and secret held-out episodes', async () => {
     const { name, evaluation, published } = await uploadAgent(services, ada)
     expect(published.state).toBe('checking')
     expect(await details(name)).toMatchObject({ state: 'checking', verification: { state: 'pending', signed: null } })
@@ -122,7 +122,7 @@ describeOnEngines('verification on $kind', ({ open }) => {
     })
   })
 
-  it('a model that fails its checks is rejected, and its number is spent', async () => {
+  it('rejects a model that fails its checks, and its version number cannot be reused', async () => {
     const { name } = await uploadAgent(services, ada, { base: 'broken' })
     const job = await mustLease(services)
     const checks = [{ id: 'golden_batch', ok: false, message: 'model_timeout: it did not answer.' }]
@@ -137,7 +137,7 @@ describeOnEngines('verification on $kind', ({ open }) => {
     })
   })
 
-  it('an agent that cannot be played to the end is published, and its verification inconclusive', async () => {
+  it('publishes an agent that cannot be run to the end, with an inconclusive verification', async () => {
     const { name, evaluation } = await uploadAgent(services, ada, { base: 'fails' })
     const job = await mustLease(services)
     const result = resultOf(job, evaluation)
@@ -150,7 +150,7 @@ describeOnEngines('verification on $kind', ({ open }) => {
     })
   })
 
-  it('a scenario that is not here, is other bytes, or is private and another’s cannot be run', async () => {
+  it('cannot run a missing, different or inaccessible scenario', async () => {
     const bob = await createActor(database)
     await publish(services, bob, '1.0.0', { base: 'secret', visibility: 'private' })
     const named = `@${bob.username}/secret`
@@ -177,7 +177,7 @@ describeOnEngines('verification on $kind', ({ open }) => {
     expect((await details(name, '0.1.0', bob)).verification).toMatchObject({ state: 'verified' })
   })
 
-  it('an agent’s first episode is kept for pictures, but for one of a private scenario', async () => {
+  it('keeps an agent’s first episode for pictures, except for private scenarios', async () => {
     await publish(services, ada, '1.0.0', { base: 'hidden', visibility: 'private' })
     const episode = sampleEpisode({ policy: 'agent' })
     const verified = async (base: string, scenario = {}) => {
@@ -213,7 +213,7 @@ describeOnEngines('verification on $kind', ({ open }) => {
     expect((await details(name)).verification).toMatchObject({ state: 'verified' })
   })
 
-  it('a verification whose attempts are used up rejects the version, once', async () => {
+  it('rejects the version once after exhausted attempts', async () => {
     const { name } = await uploadAgent(services, ada, { base: 'exhausts' })
     const job = await mustLease(services)
     await database.transaction((query) => failExhausted(services, query, job.id))
@@ -227,7 +227,7 @@ describeOnEngines('verification on $kind', ({ open }) => {
     await database.transaction((query) => queue.end(query, 'evaluate', job.id))
   })
 
-  it('an evaluation whose job was lost gets one again, and no check in its place', async () => {
+  it('recreates the lost job of an evaluation, not a check', async () => {
     const { name, evaluation } = await uploadAgent(services, ada, { base: 'lost' })
     await database.execute("delete from jobs where kind = 'evaluate'", [])
     expect(await leaseEvaluation(services)).toBeUndefined()
@@ -241,7 +241,7 @@ describeOnEngines('verification on $kind', ({ open }) => {
     expect(await leaseEvaluation(services)).toBeUndefined()
   })
 
-  it('the leaderboard ranks verified agents by the held-out return: one a package, its latest, no yanked or private one', async () => {
+  it('ranks verified agents by held-out return: the latest version per package, none yanked or private', async () => {
     const eve = await createActor(database)
     await publish(services, eve, '1.0.0')
     const scenario = { name: `@${eve.username}/maze` }

@@ -13,7 +13,7 @@ describe('a package target', () => {
   ])('%s', (text, name, range) => expect(parsePackageTarget(text)).toEqual({ name, range }))
 
   it.each(['maze', 'maze@1', '@acme', '@acme/', '@/maze', './@acme/maze', '@acme/maze/deeper', '@a b/c', ''])(
-    '%j is none',
+    '%j is invalid',
     (text) => {
       expect(parsePackageTarget(text)).toBeUndefined()
       expect(() => requirePackageTarget(text)).toThrow(expect.objectContaining({ code: 'name_invalid' }))

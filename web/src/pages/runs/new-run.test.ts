@@ -16,7 +16,7 @@ describe('settings as text', () => {
     expect(readSettings(text)).toEqual({ hidden: [64, 64], learning_rate: 0.001, gamma: 0.001 })
   })
 
-  it.each(['nothing', '=1', 'a=1\nb'])('%j is none', (text) => {
+  it.each(['nothing', '=1', 'a=1\nb'])('%j is invalid', (text) => {
     expect(() => readSettings(text)).toThrow(expect.objectContaining({ code: 'request_invalid' }))
   })
 

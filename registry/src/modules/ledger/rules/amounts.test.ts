@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest'
 import { maxAmountMinor, meteredAmount, type SaleParts, splitRefund, splitSale } from './amounts.ts'
 
 describe('split sale', () => {
-  describe('the parts of a sale', () => {
-    it('fee and royalty are rounded down, the rest is the seller’s', () => {
+  describe('parts of a sale', () => {
+    it('round fee and royalty down, and the seller gets the rest', () => {
       expect(splitSale({ priceMinor: 999n, feeBasisPoints: 1_000, royalty: { basisPoints: 500 } })).toEqual({
         feeMinor: 99n,
         royaltyMinor: 49n,
@@ -39,7 +39,7 @@ describe('split sale', () => {
       { priceMinor: 1n, feeBasisPoints: 0.5 },
       { priceMinor: 1n, feeBasisPoints: 10_001 },
       { priceMinor: 1n, feeBasisPoints: 6_000, royalty: { basisPoints: 4_001 } },
-    ])('there are none of %o', (sale) => {
+    ])('are undefined for %o', (sale) => {
       expect(() => splitSale(sale)).toThrow()
     })
   })
@@ -62,7 +62,7 @@ describe('split refund', () => {
     .chain((sale) => fc.tuple(fc.constant(sale), fc.array(fc.bigInt(1n, sum(sale)), { maxLength: 20 })))
 
   describe('the parts of a refund', () => {
-    it('refunds that sum to the price bring each part back exactly, however they are cut', () => {
+    it('return each part exactly over refunds that sum to the price', () => {
       fc.assert(
         fc.property(refundedSales, ([sale, given]) => {
           const amounts = [...given]
@@ -88,7 +88,7 @@ describe('split refund', () => {
       )
     })
 
-    it('what is back after some amount does not depend on how it was cut', () => {
+    it('depend only on the refunded total', () => {
       const sale = { feeMinor: 3n, royaltyMinor: 3n, sellerMinor: 4n }
       const single = [0n, 1n, 2n].map((refundedMinor) => splitRefund(sale, { refundedMinor, amountMinor: 1n }))
       const whole = splitRefund(sale, { refundedMinor: 0n, amountMinor: 3n })
@@ -102,7 +102,7 @@ describe('split refund', () => {
       { refundedMinor: 0n, amountMinor: 11n },
       { refundedMinor: 6n, amountMinor: 5n },
       { refundedMinor: -1n, amountMinor: 5n },
-    ])('there are none of %o of a price of 10', (refund) => {
+    ])('are undefined for %o of a price of 10', (refund) => {
       expect(() => splitRefund({ feeMinor: 1n, royaltyMinor: 0n, sellerMinor: 9n }, refund)).toThrow()
     })
   })
@@ -110,7 +110,7 @@ describe('split refund', () => {
 
 describe('metered amount', () => {
   describe('a metered amount', () => {
-    it('carries what is less than a minor unit', () => {
+    it('carries fractions of a minor unit', () => {
       expect(meteredAmount({ calls: 1n, priceMinor: 999n, remainder: 0n })).toEqual({
         amountMinor: 0n,
         remainder: 999n,
@@ -122,7 +122,7 @@ describe('metered amount', () => {
       expect(meteredAmount({ calls: 0n, priceMinor: 5n, remainder: 7n })).toEqual({ amountMinor: 0n, remainder: 7n })
     })
 
-    it('is the same however the calls are cut into batches', () => {
+    it('does not depend on how calls are split into batches', () => {
       const batches = fc.array(fc.bigInt(0n, 1_000_000n), { maxLength: 40 })
       fc.assert(
         fc.property(batches, fc.bigInt(0n, 10n ** 12n), fc.bigInt(0n, 999n), (given, priceMinor, began) => {
@@ -145,7 +145,7 @@ describe('metered amount', () => {
       { calls: 1n, priceMinor: -1n, remainder: 0n },
       { calls: 1n, priceMinor: 1n, remainder: -1n },
       { calls: 1n, priceMinor: 1n, remainder: 1_000n },
-    ])('there is none of %o', (given) => {
+    ])('is undefined for %o', (given) => {
       expect(() => meteredAmount(given)).toThrow()
     })
   })

@@ -58,7 +58,7 @@ const free = (id: string, pendingId: string): Resolution => ({ id, kind: 'void',
 const linked = (transfer: Transfer): Transfer => ({ ...transfer, linked: true })
 
 describe('a transfer', () => {
-  it('moves what is there, and not a unit more', () => {
+  it('moves at most the available amount', () => {
     const books = new Books()
     expect(books.apply(move('1', 'funds', 'free', 101))).toEqual(['insufficient_funds'])
     expect(books.apply(move('1', 'funds', 'free', 100))).toEqual(['created'])
@@ -67,7 +67,7 @@ describe('a transfer', () => {
     expect(books.sums('free')).toEqual([0n, 100n, 0n, 0n])
   })
 
-  it('pays what is owed, and not a unit more', () => {
+  it('pays at most the amount owed', () => {
     const books = new Books()
     expect(books.apply(move('1', 'free', 'owed', 41), move('2', 'free', 'owed', 40))).toEqual([
       'more_than_owed',
@@ -92,7 +92,7 @@ describe('a transfer', () => {
     expect(books.transfers.size).toBe(0)
   })
 
-  it('is refused before sums grow beyond what is kept', () => {
+  it('is refused before sums overflow', () => {
     const books = new Books()
     const results = Array.from({ length: 8_001 }, (_, index) => move(`${index}`, 'free', 'funds', maxAmountMinor))
     expect(books.apply(...results).filter((reported) => reported !== 'created')).toEqual([
@@ -101,7 +101,7 @@ describe('a transfer', () => {
     ])
   })
 
-  it('is made once; asked again with other contents it is refused', () => {
+  it('is made once, and refused if repeated with other contents', () => {
     const books = new Books()
     const first = hold('1', 'funds', 'free', 10, { reference: 'order', expiresAt: new Date(5_000) })
     expect(books.apply(first, first)).toEqual(['created', 'exists'])
@@ -125,7 +125,7 @@ describe('a transfer', () => {
 })
 
 describe('a pending transfer', () => {
-  it('holds; posted whole or in part it moves that and frees the rest, once', () => {
+  it('holds money; a full or partial post moves it and releases the rest, once', () => {
     const books = new Books()
     expect(books.apply(hold('1', 'funds', 'free', 80), hold('2', 'funds', 'free', 30))).toEqual([
       'created',
@@ -151,7 +151,7 @@ describe('a pending transfer', () => {
     expect(books.sums('funds')).toEqual([0n, 100n, 100n, 0n])
   })
 
-  it('that has expired is not posted any more, only voided', () => {
+  it('can only be voided once it has expired', () => {
     const books = new Books()
     books.apply(hold('1', 'funds', 'free', 10, { expiresAt: now }))
     expect(books.apply(post('2', '1'), free('3', '1'))).toEqual(['pending_expired', 'created'])
@@ -168,7 +168,7 @@ describe('a pending transfer', () => {
 })
 
 describe('a chain', () => {
-  it('is made whole or not at all, and what stands beside it is not touched', () => {
+  it('is atomic, and does not affect other transfers', () => {
     const books = new Books()
     const chain = [
       linked(move('1', 'funds', 'free', 60)),
@@ -181,7 +181,7 @@ describe('a chain', () => {
     expect([...books.transfers.keys()]).toEqual(['0', '4'])
   })
 
-  it('may lean on what its own earlier transfers bring', () => {
+  it('may use money from its own earlier transfers', () => {
     const books = new Books()
     expect(books.apply(linked(move('1', 'free', 'funds', 50)), move('2', 'funds', 'free', 150))).toEqual([
       ...['created', 'created'],
@@ -189,7 +189,7 @@ describe('a chain', () => {
     expect(books.apply(linked(hold('3', 'free', 'funds', 50)), post('4', '3'))).toEqual(['created', 'created'])
   })
 
-  it('asked again is there; a chain that is there in part is refused', () => {
+  it('exists if repeated; a partially existing chain is refused', () => {
     const books = new Books()
     const chain = [linked(move('1', 'funds', 'free', 10)), move('2', 'funds', 'free', 10)]
     expect(books.apply(...chain)).toEqual(['created', 'created'])
@@ -203,12 +203,12 @@ describe('a chain', () => {
     expect(books.sums('funds')).toEqual([20n, 100n, 0n, 0n])
   })
 
-  it('has an end', () => {
+  it('must be terminated', () => {
     expect(() => new Books().apply(linked(move('1', 'funds', 'free', 1)))).toThrow('not linked')
   })
 })
 
-it('whatever is asked: nothing is lost or made, limits hold, a refusal changes nothing', () => {
+it('conserves money, keeps limits, and refusals change nothing, for any requests', () => {
   const ids = fc.integer({ min: 1, max: 12 }).map(String)
   const accounts = fc.constantFrom('funds', 'owed', 'free', 'pounds', 'gone')
   const movement = fc

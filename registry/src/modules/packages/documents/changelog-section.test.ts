@@ -42,10 +42,10 @@ The first.
 [1.2.0]: https://example.org/compare
 `
 
-describe('what a changelog says of a version', () => {
+describe('the changelog section of a version', () => {
   const of = (version: string) => changelogSection(changelog, version)
 
-  it('is what stands below its heading, with where the links lead', () => {
+  it('is the text below its heading, with link definitions', () => {
     expect(of('1.2.0')).toContain('- A maze, see [#12].')
     expect(of('1.2.0')).toContain('- not this')
     expect(of('1.2.0')).not.toContain('A candidate')
@@ -56,14 +56,14 @@ describe('what a changelog says of a version', () => {
     expect(of('11.0.0')).toMatch(/^- Another one\./)
   })
 
-  it('is nothing where it says nothing, or of another version only', () => {
+  it('is null if missing or empty', () => {
     for (const version of ['1.0.1', '1.2', '2.0.0', '1.0.0-rc.1', '0.0', '1.2.0-rc', '.*'])
       expect(of(version)).toBeNull()
     expect(changelogSection('', '1.0.0')).toBeNull()
     expect(changelogSection('## 1.0.0\n', '1.0.0')).toBeNull()
   })
 
-  it('is cut at the end of a line, and takes no time for long ones', () => {
+  it('is truncated at the end of a line, quickly for long texts', () => {
     const line = `- ${'x'.repeat(98)}\n`
     const section = changelogSection(`## 1.0.0\r\n${line.repeat(5_000)}## 0.9.0\n`, '1.0.0') ?? ''
     expect(section.length).toBeLessThan(20_100)

@@ -46,7 +46,7 @@ describe('markdown html', () => {
   ]
 
   describe('HTML of Markdown', () => {
-    it('keeps what Markdown means', () => {
+    it('renders Markdown', () => {
       const html = markdownHtml(
         '# Maze\n\nA **maze**, `x < 1`:\n\n| a | b |\n|--|--|\n| 1 | 2 |\n\n- [x] done\n\n```ts\nlet a\n```\n',
       )
@@ -62,14 +62,14 @@ describe('markdown html', () => {
         expect(html).toContain(part)
     })
 
-    it('names the language of a block, and nothing else that stands behind its fence', () => {
+    it('keeps only the language after a code fence', () => {
       for (const language of ['ts', 'c++', 'c#', 'objective-c', 'x.y'])
         expect(markdownHtml(`\`\`\`${language} title=x\n\`\`\``)).toContain(`<code class="language-${language}">`)
       for (const language of ['<script>', '"onload=alert(1)', 'é', 'x'.repeat(41)])
         expect(markdownHtml(`\`\`\`${language}\n\`\`\``)).toContain('<code class="">')
     })
 
-    it('keeps every script of the world', () => {
+    it('keeps every script', () => {
       const text = '你好 · crème brûlée · 🚗👩‍🔬 · مرحبا'
       expect(markdownHtml(text)).toBe(`<p dir="auto">${text}</p>`)
     })
@@ -78,7 +78,7 @@ describe('markdown html', () => {
       for (const markdown of [attack, `text ${attack} text`, `> - ${attack}`]) expectInert(markdownHtml(markdown))
     })
 
-    it('is inert whatever the attacks are put together to', () => {
+    it('is inert for any combination of attacks', () => {
       const parts = fc.oneof(
         fc.constantFrom(...attacks),
         fc.constantFrom('\n', '>', '`', '"', "'", '](', '<!--', '-->', ' '),
@@ -89,7 +89,7 @@ describe('markdown html', () => {
       )
     })
 
-    it('links to the web and to mail, for people and not for search engines', () => {
+    it('links to the web and to mail, with nofollow', () => {
       expect(markdownHtml('[a](https://example.org)')).toContain(
         '<a href="https://example.org" rel="nofollow noopener noreferrer">a</a>',
       )
@@ -100,7 +100,7 @@ describe('markdown html', () => {
       expect(markdownHtml('[a](#rules)')).toContain('href="#rules"')
     })
 
-    it('links pictures instead of loading them', () => {
+    it('links external images instead of loading them', () => {
       expect(markdownHtml('![A curve](https://example.org/curve.png)')).toBe(
         '<p dir="auto"><a href="https://example.org/curve.png" rel="nofollow noopener noreferrer">A curve</a></p>',
       )
@@ -109,7 +109,7 @@ describe('markdown html', () => {
     const address = `/v1/packages/@a/maze/versions/1.0.0/readme/pictures/${'0'.repeat(64)}`
     const pictures = { 'docs/curve.png': { address, width: 640, height: 480 } }
 
-    it('shows pictures of the package that it was given, however they are named, and names all that are named', () => {
+    it('shows the given images of the package under any spelling, and returns all referenced paths', () => {
       const shown = `<img src="${address}" alt="A &#x22;curve&#x22; <b>" width="640" height="480" loading="lazy" decoding="async">`
       for (const source of ['docs/curve.png', './docs/curve.png', 'docs/curve.png?raw=true', 'docs%2Fcurve.png'])
         expect(markdownHtml(`![A "curve" <b>](${source})`, pictures)).toBe(`<p dir="auto">${shown}</p>`)
@@ -119,7 +119,7 @@ describe('markdown html', () => {
       expect(html.match(/<img /g)).toHaveLength(1)
     })
 
-    it('shows no other picture, whatever is done to name one', () => {
+    it('shows no other image, however it is referenced', () => {
       const table: ShownPictures = { ...pictures, toString: pictures['docs/curve.png'] }
       for (const attack of [
         ...attacks,
@@ -160,7 +160,7 @@ describe('markdown html', () => {
 })
 
 describe('picture path', () => {
-  describe('the file that a picture of a README names', () => {
+  describe('the path of an image in a README', () => {
     it.each([
       ['curve.png', 'curve.png'],
       ['./docs/curve.PNG', 'docs/curve.PNG'],
@@ -197,9 +197,9 @@ describe('picture path', () => {
       'agent.json?.png',
       'agent.json#.png',
       '',
-    ])('%j is none', (source) => expect(picturePath(source)).toBeNull())
+    ])('%j is invalid', (source) => expect(picturePath(source)).toBeNull())
 
-    it('whatever it is, it lies in the folder', () => {
+    it('always stays inside the folder', () => {
       const part = fc.constantFrom(
         '..',
         '.',

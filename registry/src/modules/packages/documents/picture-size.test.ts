@@ -15,7 +15,7 @@ describe('the size of a picture', () => {
     ['image/webp', webp('VP8 ', 640, 480)],
   ])('%s', (type, bytes) => expect(pictureSize(bytes)).toEqual({ type, width: 640, height: 480 }))
 
-  it('of a GIF is that of its largest frame, whatever its header says', () => {
+  it('of a GIF is that of its largest frame, whatever the header', () => {
     expect(pictureSize(gif(1, 1, { width: 300, height: 200 }))).toMatchObject({ width: 300, height: 200 })
     expect(pictureSize(gif(1, 1, { width: 65_535, height: 65_535 }))).toBeNull()
   })
@@ -31,7 +31,7 @@ describe('the size of a picture', () => {
     ['nothing', Buffer.alloc(0)],
   ])('is none: %s', (_, bytes) => expect(pictureSize(bytes)).toBeNull())
 
-  it('ends, and says a size that can be shown or none, whatever bytes come', () => {
+  it('terminates with a valid size or null for any bytes', () => {
     const beginnings = [png(9, 9), gif(9, 9), jpeg(9, 9, 6), webp('VP8X', 9, 9), webp('VP8L', 9, 9), webp('VP8 ', 9, 9)]
     const change = fc.record({ at: fc.nat(60), byte: fc.nat(255) })
     fc.assert(

@@ -14,7 +14,7 @@ describe('the renderer of READMEs', () => {
     expect(await renderer.readme('2', '# B')).toBe('<h1 dir="auto">B</h1>')
   })
 
-  it('no text waits for more than one hostile text of another account', async () => {
+  it('a text waits for at most one hostile text of another account', async () => {
     const renderer = new ReadmeRenderer()
     const order: string[] = []
     const render = async (account: string, markdown: string) => {
@@ -32,7 +32,7 @@ describe('the renderer of READMEs', () => {
     await renderer.close()
   })
 
-  it('gives every account its turn, whoever submits what', async () => {
+  it('gives every account its turn', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.constantFrom('a', 'b', 'c'), { maxLength: 30 }), async (accounts) => {
         const order: string[] = []
@@ -55,7 +55,7 @@ describe('the renderer of READMEs', () => {
     )
   })
 
-  it('shows as text what takes too long, nests too deep or uses up memory, and goes on', async () => {
+  it('shows texts that take too long, nest too deeply or exhaust memory as plain text, and continues', async () => {
     const hostile = [']'.repeat(100_000), '>'.repeat(60_000)]
     for (const [index, markdown] of hostile.entries()) {
       let turns = 0

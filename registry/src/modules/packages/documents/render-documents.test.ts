@@ -52,7 +52,7 @@ describeOnEngines('READMEs after their versions were accepted, on $kind', ({ ope
     while (!(await holds())) await new Promise((resolve) => setTimeout(resolve, 10))
   }
 
-  it('is shown as plain text until it is rendered, also by another process after a crash', async () => {
+  it('is shown as plain text until rendered, by another process after a crash', async () => {
     const ada = await createActor(database)
     await upload(ada, '# A <b>', { renders: false })
     expect(await rendered(ada)).toEqual([{ html: '<pre dir="auto"># A &#60;b&#62;</pre>', rendering: unrendered }])
@@ -72,7 +72,7 @@ describeOnEngines('READMEs after their versions were accepted, on $kind', ({ ope
     expect(await rendered(ada)).toEqual([{ html: '<h1 dir="auto">A </h1>', rendering }])
   })
 
-  it('stays plain text if its tarball is missing, and is not tried again', async () => {
+  it('stays plain text if its tarball is missing, without a retry', async () => {
     const ada = await createActor(database)
     await upload(ada, '# A', { renders: false })
     await services.documents.wake({ ...services, objects: { ...services.objects, get: async () => undefined } })
@@ -80,7 +80,7 @@ describeOnEngines('READMEs after their versions were accepted, on $kind', ({ ope
     expect(await rendered(ada)).toEqual([{ html: '<pre dir="auto"># A</pre>', rendering }])
   })
 
-  it(`${uploads} hostile READMEs of an account hold up neither the upload nor the page of another`, {
+  it(`${uploads} hostile READMEs of an account delay neither uploads nor pages of another`, {
     tags: fullTier,
     timeout: 120_000,
   }, async () => {

@@ -60,7 +60,7 @@ describeOnEngines('documents of versions on $kind', ({ open }) => {
     versionReadmeSchema.parse(await (await get(`/v1/packages/${name}/versions/${version}/readme`)).json())
   const shownIn = (html: string) => [...html.matchAll(/<img src="([^"]+)"[^>]*>/g)].map(([, address]) => address)
 
-  it('shows the pictures that a README names, by their own bytes, with their size', async () => {
+  it('shows the images in a README by hash, with their size', async () => {
     const files = {
       'docs/curve.png': png(640, 480),
       'docs/a picture.jpg': jpeg(320, 240),
@@ -95,7 +95,7 @@ describeOnEngines('documents of versions on $kind', ({ open }) => {
     }
   })
 
-  it('gives no other file of the package, and no picture of another version', async () => {
+  it('serves no other files, and no images of other versions', async () => {
     await publish('1.0.0', '![x](a.png)', { 'a.png': png(4, 4), 'hidden.png': png(5, 5) })
     await publish('2.0.0', 'No picture.', { 'a.png': png(4, 4) })
     const [shown] = shownIn((await readmeOf('1.0.0')).html)
@@ -118,7 +118,7 @@ describeOnEngines('documents of versions on $kind', ({ open }) => {
     }
   })
 
-  it('shows as words what is no picture, too large, too much or elsewhere', async () => {
+  it('shows invalid, oversized, surplus and external images as text', async () => {
     const html = `<!doctype html><script>alert(1)</script>${' '.repeat(64)}`
     const files: Files = {
       'page.png': html,
@@ -149,7 +149,7 @@ describeOnEngines('documents of versions on $kind', ({ open }) => {
     expect(shownIn((await readmeOf('2.0.0')).html)).toHaveLength(20)
   })
 
-  it('shows a private package its pictures to its members only, who ask each time', async () => {
+  it('shows images of a private package to members only, with revalidation', async () => {
     await publish('1.0.0', '![x](a.png)', { 'a.png': png(4, 4) }, { visibility: 'private' })
     const { html } = await database.query
       .selectFrom('readme_html')
@@ -171,7 +171,7 @@ describeOnEngines('documents of versions on $kind', ({ open }) => {
     await expect(readReadmePicture(services, stranger, requested)).rejects.toMatchObject({ code: 'package_not_found' })
   })
 
-  it('keeps pictures from the sweeper as long as a README shows them', async () => {
+  it('keeps images from the sweeper while a README shows them', async () => {
     await publish('1.0.0', '![x](a.png)', { 'a.png': png(7, 7) })
     const [address] = shownIn((await readmeOf('1.0.0')).html)
     const orphan = await services.objects.put(png(99, 3))
@@ -180,7 +180,7 @@ describeOnEngines('documents of versions on $kind', ({ open }) => {
     expect((await get(address)).status).toBe(200)
   })
 
-  it('makes the documents of earlier versions anew: until then without pictures, and once where it cannot be', async () => {
+  it('regenerates documents of an earlier renderer, without images until then, and without retries', async () => {
     await publish('1.0.0', '![x](a.png)', { 'a.png': png(6, 6), 'CHANGELOG.md': '## 1.0.0\n\n- The first.\n' })
     await publish('2.0.0', '![x](a.png)', { 'a.png': png(8, 8) })
     const { query } = database
@@ -213,7 +213,7 @@ describeOnEngines('documents of versions on $kind', ({ open }) => {
   const changesIn = async (query = '') =>
     changeListSchema.parse(await (await get(`/v1/packages/${name}/changes${query}`)).json()).changes
 
-  it('tells what each version says of itself, the newest first, and nothing where it says nothing', async () => {
+  it('lists each version’s own release notes, newest first, or null', async () => {
     const all =
       '# Changelog\n\n## 3.0.0\n\n- Third <script>x</script> [a](javascript:x) ![p](a.png)\n\n## 1.0.0\n\n- First\n'
     await publish('1.0.0', '# A', { 'CHANGELOG.md': all })
@@ -233,7 +233,7 @@ describeOnEngines('documents of versions on $kind', ({ open }) => {
     expect(list).toMatchObject({ versions: [{ version: '4.0.0', checks_passed: 1, checks_count: 1 }, {}, {}, {}] })
   })
 
-  it('tells nobody of versions that are not published', async () => {
+  it('does not reveal unpublished versions', async () => {
     await publish('1.0.0', '# A', { 'CHANGELOG.md': '## 1.0.0\n\n- First\n' })
     const tarball = gzip(
       archive([

@@ -16,7 +16,7 @@ describe('metrics csv', () => {
   }
 
   describe('metricsCsv', () => {
-    it('has a line an iteration, and every figure under its name', async () => {
+    it('has a line per iteration, and every metric under its name', async () => {
       const [header, first, second, ...rest] = await table([progressPoint(1), progressPoint(2)], ['solved'])
       expect(rest).toEqual([])
       const read = (line: string[]) => Object.fromEntries(header.map((name, index) => [name, line[index]]))
@@ -49,7 +49,7 @@ describe('metrics csv', () => {
       expect(read(second)).toMatchObject({ iteration: '2', steps: '4096', return_mean: '3' })
     })
 
-    it('leaves a cell empty where there is nothing, never NaN and never 0', async () => {
+    it('leaves missing values empty, never NaN or 0', async () => {
       const early = progressPoint(1, { return_mean: null, length_mean: null, metrics: {} })
       const late = progressPoint(2, { metrics: { solved: 0, toString: 7 } })
       const [header, ...lines] = await table([early, late], ['solved', 'toString', 'constructor'])
@@ -60,11 +60,11 @@ describe('metrics csv', () => {
       expect(column('metrics.constructor')).toEqual(['', ''])
     })
 
-    it('has a header, and nothing else, for a run without an iteration', async () => {
+    it('has only a header for a run without iterations', async () => {
       expect(await table([], [])).toHaveLength(1)
     })
 
-    it('carries any name of a metric, and no cell that a spreadsheet would take for a formula', async () => {
+    it('supports any metric name, without spreadsheet formulas', async () => {
       const names = fc.uniqueArray(fc.string({ unit: 'binary', maxLength: 30 }), { maxLength: 5 })
       const hostile = [
         '=cmd|"/c calc"!A1',
@@ -94,13 +94,13 @@ describe('metrics csv', () => {
       )
     })
 
-    it('has no more columns than it may, however many metrics a scenario makes up', async () => {
+    it('has a limited number of columns, however many metrics there are', async () => {
       const names = Array.from({ length: 10_000 }, (_, index) => `m${index}`)
       const [header] = await table([], names)
       expect(header.filter((name) => name.startsWith('metrics.'))).toHaveLength(MAX_METRICS)
     })
 
-    it('is made line by line: the first is there before the last point is', async () => {
+    it('is streamed line by line', async () => {
       const endless = (async function* () {
         for (let iteration = 1; ; iteration++) yield progressPoint(iteration)
       })()
@@ -148,7 +148,7 @@ describe('run points.store', () => {
       await database.query.insertInto('training_metrics').values(rows).execute()
     }
 
-    it('comes in order and whole, over several pages, and no other run with it', async () => {
+    it('is complete and in order over several pages, without other runs', async () => {
       const run = await insertRun(database)
       const other = await insertRun(database)
       const iterations = Array.from({ length: 2_500 }, (_, index) => index + 1)
@@ -160,7 +160,7 @@ describe('run points.store', () => {
       expect(await gather(runPoints(database.query, other))).toHaveLength(1)
     })
 
-    it('ends at a page that is full to the last row', async () => {
+    it('ends after a full last page', async () => {
       const run = await insertRun(database)
       await insertPoints(
         run,

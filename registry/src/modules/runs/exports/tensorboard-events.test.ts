@@ -77,7 +77,7 @@ describe('tensorboard events', () => {
   }
 
   describe('tensorboardEvents', () => {
-    it('begins with the version of the format, then a record an iteration', async () => {
+    it('begins with the format version, then a record per iteration', async () => {
       const [version, first, second, ...rest] = await written([progressPoint(1), progressPoint(2)])
       expect(rest).toEqual([])
       expect(version).toEqual({ wallTime: 1_772_366_400.5, step: 0, scalars: {}, version: 'brain.Event:2' })
@@ -106,20 +106,20 @@ describe('tensorboard events', () => {
       expect(second).toMatchObject({ wallTime: 1_772_366_401, step: 4096, scalars: { 'rollout/return_mean': 3 } })
     })
 
-    it('leaves out what is null', async () => {
+    it('omits null values', async () => {
       const [, event] = await written([progressPoint(1, { return_mean: null, metrics: {} })])
       expect(Object.keys(event.scalars)).not.toContain('rollout/return_mean')
       expect(Object.keys(event.scalars)).not.toContain('train/kl_to_reference')
     })
 
-    it('holds steps beyond 32 bits, and names of metrics in any script', async () => {
+    it('supports steps beyond 32 bits, and metric names in any script', async () => {
       const point = progressPoint(1, { steps: 10 ** 12 + 1, metrics: { Erfüllt: 1, '成功率/x': 2 } })
       const [, event] = await written([point])
       expect(event.step).toBe(10 ** 12 + 1)
       expect(event.scalars).toMatchObject({ 'metrics/Erfüllt': 1, 'metrics/成功率/x': 2 })
     })
 
-    it('has a name that TensorBoard looks for', () => {
+    it('has a name that TensorBoard recognizes', () => {
       expect(tensorboardFileName('a-run', startedAt)).toBe('events.out.tfevents.1772366400.a-run')
     })
   })
