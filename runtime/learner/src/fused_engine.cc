@@ -6,6 +6,7 @@
 #include "action_scorer.h"
 #include "convolution_pass.h"
 #include "dqn.h"
+#include "embedding_tables.h"
 #include "engine.h"
 #include "matrix_kernels.h"
 #include "network_pass.h"
@@ -26,8 +27,9 @@ constexpr int64_t kMostChunks = 32;
 constexpr int64_t kTilesInChunk = 2;
 constexpr int64_t kMostChunkMemory = int64_t{64} << 20;  // floats
 
-/// Elementwise work below this is not worth waking a thread for.
+/// Elementwise work below this is not worth waking a thread for; above it is cut into blocks.
 constexpr int64_t kParallelElements = 1 << 17;
+constexpr int64_t kBlockElements = 1 << 14;
 
 int64_t Tiles(int64_t rows, int64_t tile_rows) { return (rows + tile_rows - 1) / tile_rows; }
 
@@ -84,9 +86,14 @@ class FusedEngine final : public Engine {
       }
     }
     chunk_size_ = Padded(log_std_start_ + policy.gaussian_size);
+    for (const Network* network : {&policy.actor, &policy.critic}) tables_.emplace_back(policy, *network);
+    FindDenseBlocks();
   }
 
-  void Upload() override { packed_ = false; }
+  void Upload() override {
+    packed_ = false;
+    for (EmbeddingTables& tables : tables_) tables.Forget();
+  }
   void Download() override {}
 
   void Forward(const float* observations, int64_t count, float* distribution, float* values) override {
@@ -180,13 +187,11 @@ class FusedEngine final : public Engine {
   }
 
   double GradientNorm() override {
-    const int64_t blocks = (policy_.trainable_size + kParallelElements - 1) / kParallelElements;
-    squares_.resize(blocks);
-    pool_.Run(blocks, [&](int64_t i, int) {
-      const int64_t first = i * kParallelElements;
-      squares_[i] = SumOfSquares(&gradient_[first], std::min(kParallelElements, policy_.trainable_size - first));
-    });
-    return std::sqrt(std::accumulate(squares_.begin(), squares_.end(), 0.0));
+    squares_.resize(dense_.size());
+    OverDense([&](int64_t i, int64_t first, int64_t count) { squares_[i] = SumOfSquares(&gradient_[first], count); });
+    double total = std::accumulate(squares_.begin(), squares_.end(), 0.0);
+    for (const EmbeddingTables& tables : tables_) total += tables.GradientSquares(gradient_.data());
+    return std::sqrt(total);
   }
 
   void ReadGradient(float* gradient) override { std::copy(gradient_.begin(), gradient_.end(), gradient); }
@@ -208,9 +213,14 @@ class FusedEngine final : public Engine {
         static_cast<float>(step.learning_rate * root / (1 - std::pow(kAdamBeta1, number))),
         static_cast<float>(kAdamEpsilon * root),
     };
-    OverElements(policy_.trainable_size, [&](int64_t first, int64_t count) {
+    OverDense([&](int64_t, int64_t first, int64_t count) {
       AdamUpdate(factors, &gradient_[first], count, &state_.weights[first], &state_.first_moment[first],
                  &state_.second_moment[first]);
+    });
+    if (policy_.text_leaves == 0) return;
+    pool_.Run(has_critic_ ? 2 : 1, [&](int64_t i, int) {
+      tables_[i].Adam(factors, gradient_.data(), state_.weights.data(), state_.first_moment.data(),
+                      state_.second_moment.data());
     });
   }
 
@@ -223,6 +233,33 @@ class FusedEngine final : public Engine {
     pool_.Run(blocks, [&](int64_t i, int) {
       if (i * block < size) body(i * block, std::min(block, size - i * block));
     });
+  }
+
+  /// What no embedding table holds of the trainable weights, in blocks.
+  void FindDenseBlocks() {
+    std::vector<EmbeddingTables::Range> ranges;
+    for (const EmbeddingTables& tables : tables_) {
+      for (const EmbeddingTables::Range& range : tables.Ranges()) ranges.push_back(range);
+    }
+    ranges.push_back({policy_.trainable_size, 0});
+    std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
+    int64_t first = 0;
+    for (const EmbeddingTables::Range& range : ranges) {
+      dense_size_ += range.first - first;
+      for (; first < range.first; first += dense_.back().count) {
+        dense_.push_back({first, std::min(kBlockElements, range.first - first)});
+      }
+      first = range.first + range.count;
+    }
+  }
+
+  /// body(block, first, count) over the dense blocks, in parallel where that pays.
+  template <typename Body>
+  void OverDense(Body body) {
+    const auto run = [&](int64_t i, int) { body(i, dense_[i].first, dense_[i].count); };
+    const auto blocks = static_cast<int64_t>(dense_.size());
+    if (dense_size_ >= kParallelElements) return pool_.Run(blocks, run);
+    for (int64_t i = 0; i < blocks; ++i) run(i, 0);
   }
 
   /// body(network) for actor and critic, in parallel where that pays.
@@ -479,13 +516,12 @@ class FusedEngine final : public Engine {
   /// Sample by sample, in order: tables of its own for each chunk would cost more than all the rest.
   void ScatterText(const Minibatch& minibatch) {
     pool_.Run(has_critic_ ? 2 : 1, [&](int64_t which, int) {
-      const Network& network = which == 0 ? policy_.actor : policy_.critic;
       const int64_t width = policy_.text_leaves * policy_.embedding;
-      encoder_.ClearTextGradient(network, gradient_.data());
+      tables_[which].ClearGradient(gradient_.data());
       if (which == 1 && !minibatch.settings.critic) return;
       for (int64_t i = 0; i < minibatch.count; ++i) {
-        encoder_.AddTextGradient(network, &batch_->observations[minibatch.rows[i] * policy_.observation_size],
-                                 &text_gradient_[(which * minibatch.count + i) * width], gradient_.data());
+        tables_[which].AddGradient(&batch_->observations[minibatch.rows[i] * policy_.observation_size],
+                                   &text_gradient_[(which * minibatch.count + i) * width], gradient_.data());
       }
     });
   }
@@ -517,6 +553,9 @@ class FusedEngine final : public Engine {
   AlignedFloats sum_;
   std::vector<float> text_gradient_;  // [2, count, text leaves, embedding]: actor, then critic
   std::vector<float> gradient_;
+  std::vector<EmbeddingTables> tables_;        // of actor and critic
+  std::vector<EmbeddingTables::Range> dense_;  // blocks of all other trainable weights
+  int64_t dense_size_ = 0;
   std::vector<double> squares_;  // of the gradient, a block after the other
 };
 

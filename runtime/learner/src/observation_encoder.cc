@@ -3,24 +3,42 @@
 #include <algorithm>
 #include <cmath>
 
+#include "vector_math.h"
+
 namespace agentgym {
 
 namespace {
 
-/// Calls body(token) for each token that is not padding; returns how many there are.
-template <typename Body>
-int64_t EachToken(const ObservationLeaf& leaf, const float* observation, Body body) {
-  int64_t tokens = 0;
-  for (int64_t i = 0; i < leaf.size; ++i) {
-    const auto token = static_cast<int64_t>(observation[leaf.offset + i]);
-    if (token == 0) continue;
-    body(token);
-    ++tokens;
-  }
-  return tokens;
-}
+/// The mean embedding of one text's tokens.
+struct TextMean {
+  const ObservationLeaf& leaf;
+  const float* observation;
+  const float* table;  // [vocabulary, width]
+  int64_t width;
+  float factor;
 
-float MeanFactor(int64_t tokens) { return 1.0f / static_cast<float>(std::max<int64_t>(tokens, 1)); }
+  /// `registers` of columns, which stay there while the tokens go by.
+  template <int registers>
+  void Write(int64_t column, float* to) const {
+    Vector sum[registers] = {};
+    EachToken(leaf, observation, [&](int64_t token) {
+      const float* row = table + token * width + column;
+#pragma GCC unroll 4
+      for (int i = 0; i < registers; ++i) sum[i] += Load(row + i * kLanes);
+    });
+#pragma GCC unroll 4
+    for (int i = 0; i < registers; ++i) Store(to + column + i * kLanes, sum[i] * factor);
+  }
+
+  void WriteRest(int64_t column, float* to) const {
+    if (column == width) return;
+    std::fill(to + column, to + width, 0.0f);
+    EachToken(leaf, observation, [&](int64_t token) {
+      for (int64_t i = column; i < width; ++i) to[i] += table[token * width + i];
+    });
+    for (int64_t i = column; i < width; ++i) to[i] *= factor;
+  }
+};
 
 }  // namespace
 
@@ -82,35 +100,14 @@ void ObservationEncoder::EncodeText(const Network& network, const float* observa
   const int64_t width = policy_.embedding;
   for (const ObservationLeaf& leaf : policy_.observation) {
     if (leaf.kind != ObservationKind::kText) continue;
-    float* to = features + leaf.feature_offset;
     const float* table = &weights_[network.embeddings[leaf.text_index]];
-    std::fill_n(to, width, 0.0f);
-    const int64_t tokens = EachToken(leaf, observation, [&](int64_t token) {
-      for (int64_t i = 0; i < width; ++i) to[i] += table[token * width + i];
-    });
-    const float factor = MeanFactor(tokens);
-    for (int64_t i = 0; i < width; ++i) to[i] *= factor;
-  }
-}
-
-void ObservationEncoder::ClearTextGradient(const Network& network, float* gradient) const {
-  for (const ObservationLeaf& leaf : policy_.observation) {
-    if (leaf.kind != ObservationKind::kText) continue;
-    std::fill_n(gradient + network.embeddings[leaf.text_index], leaf.counts[0] * policy_.embedding, 0.0f);
-  }
-}
-
-void ObservationEncoder::AddTextGradient(const Network& network, const float* observation, const float* text_gradient,
-                                         float* gradient) const {
-  const int64_t width = policy_.embedding;
-  for (const ObservationLeaf& leaf : policy_.observation) {
-    if (leaf.kind != ObservationKind::kText) continue;
-    float* table = gradient + network.embeddings[leaf.text_index];
-    const float factor = MeanFactor(EachToken(leaf, observation, [](int64_t) {}));
-    EachToken(leaf, observation, [&](int64_t token) {
-      for (int64_t i = 0; i < width; ++i) table[token * width + i] += text_gradient[i] * factor;
-    });
-    text_gradient += width;
+    const TextMean mean{leaf, observation, table, width, MeanFactor(EachToken(leaf, observation, [](int64_t) {}))};
+    float* to = features + leaf.feature_offset;
+    int64_t column = 0;
+    for (; column + 4 * kLanes <= width; column += 4 * kLanes) mean.Write<4>(column, to);
+    for (; column + 2 * kLanes <= width; column += 2 * kLanes) mean.Write<2>(column, to);
+    for (; column + kLanes <= width; column += kLanes) mean.Write<1>(column, to);
+    mean.WriteRest(column, to);
   }
 }
 

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <vector>
 
@@ -7,7 +8,25 @@
 
 namespace agentgym {
 
-/// Raw observation rows to the networks' input rows, and the way back for the gradient of token embeddings.
+/// Calls body(token) for each token of a text that is not padding; returns how many there are.
+template <typename Body>
+int64_t EachToken(const ObservationLeaf& leaf, const float* observation, Body body) {
+  int64_t tokens = 0;
+  const float* const first = observation + leaf.offset;
+  const int64_t size = leaf.size;  // as a local: the body's stores could change the leaf, for all that the compiler knows
+  for (int64_t i = 0; i < size; ++i) {
+    const auto token = static_cast<int64_t>(first[i]);
+    if (token == 0) continue;
+    body(token);
+    ++tokens;
+  }
+  return tokens;
+}
+
+/// Makes a mean of a sum over tokens; of an empty text it is zero.
+inline float MeanFactor(int64_t tokens) { return 1.0f / static_cast<float>(std::max<int64_t>(tokens, 1)); }
+
+/// Raw observation rows to the networks' input rows.
 class ObservationEncoder {
  public:
   /// `weights` is the flat buffer, whose statistics and embeddings are read at each call.
@@ -22,12 +41,6 @@ class ObservationEncoder {
 
   /// Writes the mean embedding of each text's tokens, zeros for an empty one. Each network has tables of its own.
   void EncodeText(const Network& network, const float* observation, float* features) const;
-
-  void ClearTextGradient(const Network& network, float* gradient) const;
-
-  /// Adds one sample's part to the tables' gradient; `text_gradient` is d loss / d mean embedding, a text after the other.
-  void AddTextGradient(const Network& network, const float* observation, const float* text_gradient,
-                       float* gradient) const;
 
  private:
   void EncodeBox(const ObservationLeaf& leaf, const float* from, float* to) const;

@@ -1,6 +1,7 @@
 import type { PolicySpec } from '@agentgym/contract'
 import { describe, expect, test } from 'vitest'
 import { parameterLayout } from '../policy/parameter-layout.ts'
+import { buildPolicySpec } from '../policy/policy-spec.ts'
 import { policyCases, testRandom } from '../policy/testing/policy-cases.ts'
 import { createLearner } from './learner.ts'
 import type { Learner, LearnerOptions, Minibatch, PpoUpdate, RolloutSegment } from './learner-types.ts'
@@ -73,6 +74,37 @@ describe('the same seed gives the same bits', () => {
     expect(resumed.weights()).toEqual(whole.weights())
     expect(resumed.state()).toEqual(whole.state())
   })
+})
+
+test('a token that no longer occurs goes on by its moments, and one that never did stays, as in dense Adam', async () => {
+  const spec = buildPolicySpec(
+    { observation: { type: 'text', maxTokens: 4, vocabulary: 60 }, action: { type: 'discrete', n: 3, start: 0 } },
+    { hidden: [8], activation: 'tanh', embedding: 20, normalizeObservation: false },
+  )
+  const rolloutOf = (first: number, seed: number) => {
+    const rollout = randomRollout(spec, { steps: 16, environments: 4 }, testRandom(seed))
+    for (const rows of [rollout.observations, rollout.finalObservations]) rows.set(rows.map((_, i) => first + (i % 9)))
+    return [rollout]
+  }
+  const [autograd, fused] = await Promise.all(
+    paths.map(async (path) => {
+      const learner = learnerOf(spec, { path })
+      const start = learner.weights()
+      await learner.update(rolloutOf(1, 1), ppoUpdate({ epochs: 2, minibatchSize: 16 }))
+      const between = learner.weights()
+      await learner.update(rolloutOf(20, 2), ppoUpdate({ epochs: 2, minibatchSize: 16 }))
+      return { start, between, end: learner.weights() }
+    }),
+  )
+  const table = parameterLayout(spec).parameters.find(
+    ({ name }) => name.startsWith('actor') && name.includes('embedding'),
+  )
+  if (!table) throw new Error('no table of embeddings')
+  const row = (weights: Float32Array, token: number) =>
+    weights.subarray(table.offset + token * 20, table.offset + token * 20 + 20)
+  expect(row(fused.end, 3)).not.toEqual(row(fused.between, 3))
+  expect(row(fused.end, 50)).toEqual(row(fused.start, 50))
+  expect(relativeDistance(fused.end, autograd.end)).toBeLessThan(1e-4)
 })
 
 test('both paths learn the same', async () => {

@@ -1,5 +1,14 @@
 import { definitionError, describeValue } from './engine/faults.ts'
-import { append, isArray, isInteger, nullObject, objectFreeze, objectHasOwn, objectKeys } from './engine/primordials.ts'
+import {
+  append,
+  falses,
+  isArray,
+  isInteger,
+  nullObject,
+  objectFreeze,
+  objectHasOwn,
+  objectKeys,
+} from './engine/primordials.ts'
 import { listNamed } from './engine/read-definition.ts'
 import { indexOf, type SpaceDescription } from './engine/read-space.ts'
 import { type ActionOf, type ActionSpace, choiceSpace, type DiscreteSpace, type Space, scalar } from './spaces.ts'
@@ -162,9 +171,11 @@ export function parameterMask(
   if (parameter.arguments === null)
     return fail(path, 'cannot be masked: only choices, pointers and discrete spaces can')
   const values = parameter.arguments(shown)
-  const mask: boolean[] = []
-  for (let i = 0; i < parameter.choices; i += 1) append(mask, allowed === undefined && i < values.length)
-  if (allowed === undefined) return values.length === 0 ? null : mask
+  const mask = falses(parameter.choices)
+  if (allowed === undefined) {
+    for (let i = 0; i < mask.length; i += 1) mask[i] = i < values.length
+    return values.length === 0 ? null : mask
+  }
   if (!isArray(allowed)) fail(path, `must be an array of arguments, got ${describeValue(allowed)}`)
   for (let i = 0; i < allowed.length; i += 1) {
     let index = 0
