@@ -1,6 +1,6 @@
 import assert from 'node:assert'
 import { isDeepStrictEqual } from 'node:util'
-import type { PolicySpec } from '@agentgym/contract'
+import type { PolicySpec, ScenarioLogs } from '@agentgym/contract'
 import type { RolloutSegment } from '../learner/learner-types.ts'
 import { parameterLayout } from '../policy/parameter-layout.ts'
 import type { ExecutionProvider } from '../policy/policy-session.ts'
@@ -19,6 +19,8 @@ export type PoolOptions = {
   /** Unsigned 32-bit: the environments' and the sampled actions' randomness. */
   seed: number
   limits?: Partial<JobLimits>
+  /** Keeps the texts of what the scenario logs; else calls are only counted. */
+  keepLogs?: boolean
 }
 
 export type PoolConfiguration = {
@@ -53,34 +55,47 @@ export class RolloutPool {
   #segments: RolloutSegment[] = []
   #weights: Float32Array = new Float32Array(0)
 
-  private constructor(workers: number, onBoard: (worker: number, board: Int32Array) => void) {
+  private constructor(
+    workers: number,
+    onBoard: (worker: number, board: Int32Array) => void,
+    onLogs: (logs: ScenarioLogs) => void,
+  ) {
     this.#channels = Array.from(
       { length: workers },
-      (_, worker) => new WorkerChannel((board) => onBoard(worker, board)),
+      (_, worker) => new WorkerChannel({ onBoard: (board) => onBoard(worker, board), onLogs }),
     )
   }
 
   /**
    * Starts `workers` threads and waits until each has imported all it needs. `onBoard` gets the board of each thread's
    * guest (indices BOARD_… of the engine) before the guest runs: shared memory, readable while the thread hangs.
+   * `onLogs` gets what the scenario has logged in one of them, after each rollout and before a fault.
    */
   static async spawn(
     workers: number,
     onBoard: (worker: number, board: Int32Array) => void = () => {},
+    onLogs: (logs: ScenarioLogs) => void = () => {},
   ): Promise<RolloutPool> {
-    const pool = new RolloutPool(workers, onBoard)
+    const pool = new RolloutPool(workers, onBoard, onLogs)
     await Promise.all(pool.#channels.map((channel) => channel.ready()))
     return pool
   }
 
   /** Loads the scenario in every thread; there are never more threads at work than environments. */
-  async open({ scenario, environments, groupSize, seed, limits = {} }: PoolOptions): Promise<ScenarioDescription> {
+  async open({
+    scenario,
+    environments,
+    groupSize,
+    seed,
+    limits = {},
+    keepLogs = false,
+  }: PoolOptions): Promise<ScenarioDescription> {
     this.#active = this.#channels.slice(0, environments)
     this.#split = splitEnvironments(environments, this.#active.length)
     const opened = await Promise.all(
       this.#active.map((channel, i) =>
         channel.ask(
-          { type: 'open', scenario, seed, limits, groupSize: groupSize ?? null, ...this.#split[i] },
+          { type: 'open', scenario, seed, limits, keepLogs, groupSize: groupSize ?? null, ...this.#split[i] },
           'opened',
         ),
       ),

@@ -2,15 +2,15 @@ import assert from 'node:assert'
 import { parentPort } from 'node:worker_threads'
 import { AgentGymError } from '@agentgym/contract'
 import { createPolicySession, type RolloutSession } from '../policy/policy-session.ts'
-import { createSandboxedEnvironment } from '../sandbox/sandboxed-environment.ts'
-import type { VectorEnvironment } from '../sandbox/vector-environment.ts'
+import { createSandboxedEnvironment, type SandboxedEnvironment } from '../sandbox/sandboxed-environment.ts'
 import { allocateSegment, RolloutCollector } from './collect-rollout.ts'
+import type { EpisodeColumns } from './episodes.ts'
 import type { WorkerConfiguration, WorkerOpen, WorkerReply, WorkerRequest } from './worker-channel.ts'
 
 /** One rollout thread: an isolate with its environments, an inference session, and the loop over both. */
 class RolloutWorker {
   readonly #reply: (reply: WorkerReply) => void
-  #opened: { open: WorkerOpen; environment: VectorEnvironment } | null = null
+  #opened: { open: WorkerOpen; environment: SandboxedEnvironment } | null = null
   #configured: { session: RolloutSession; collector: RolloutCollector; weights: Float32Array } | null = null
 
   constructor(reply: (reply: WorkerReply) => void) {
@@ -26,12 +26,12 @@ class RolloutWorker {
       case 'collect': {
         const { session, collector, weights } = this.#ready()
         session.setWeights(weights)
-        return { type: 'collected', episodes: collector.collect(request.startStep, request.epsilon).pack() }
+        return this.#collected(collector.collect(request.startStep, request.epsilon))
       }
       case 'collectEpisodes': {
         const { session, collector, weights } = this.#ready()
         session.setWeights(weights)
-        return { type: 'collected', episodes: collector.collectEpisodes(request.episode).pack() }
+        return this.#collected(collector.collectEpisodes(request.episode))
       }
       case 'snapshot': {
         const { session, collector } = this.#ready()
@@ -57,8 +57,13 @@ class RolloutWorker {
     }
   }
 
+  #collected(episodes: EpisodeColumns): WorkerReply {
+    this.#guest().environment.takeLogs()
+    return { type: 'collected', episodes: episodes.pack() }
+  }
+
   #open(open: WorkerOpen): WorkerReply {
-    const { scenario, environments, firstEnvironment, groupSize, seed, limits } = open
+    const { scenario, environments, firstEnvironment, groupSize, seed, limits, keepLogs } = open
     const environment = createSandboxedEnvironment({
       ...scenario,
       environments,
@@ -68,6 +73,7 @@ class RolloutWorker {
       limits,
       // Sent before the guest runs, so that the main thread can see where a guest hangs.
       onBoard: (board) => this.#reply({ type: 'board', board }),
+      logs: { keep: keepLogs, take: (logs) => this.#reply({ type: 'logs', logs }) },
     })
     this.#opened = { open, environment }
     return { type: 'opened', description: environment.description }

@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads'
-import { AgentGymError, type ErrorReport, type PolicySpec } from '@agentgym/contract'
+import { AgentGymError, type ErrorReport, type PolicySpec, type ScenarioLogs } from '@agentgym/contract'
 import type { RolloutSegment } from '../learner/learner-types.ts'
 import type { ExecutionProvider } from '../policy/policy-session.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
@@ -10,15 +10,18 @@ import type { EnvironmentSnapshot, PackedEpisodes } from './episodes.ts'
 type Answer<Type extends WorkerReply['type']> = Extract<WorkerReply, { type: Type }>
 type Pending = { resolve(reply: WorkerReply): void; reject(error: Error): void }
 
+/** Takes what a thread tells unasked. */
+type GuestObserver = { onBoard(board: Int32Array): void; onLogs(logs: ScenarioLogs): void }
+
 /** One rollout thread as seen from the main thread: requests that are answered by promises, in order. */
 export class WorkerChannel {
   readonly #worker: Worker
-  readonly #onBoard: (board: Int32Array) => void
+  readonly #observer: GuestObserver
   #pending: Pending[] = []
   #ended: Error | null = null
 
-  constructor(onBoard: (board: Int32Array) => void) {
-    this.#onBoard = onBoard
+  constructor(observer: GuestObserver) {
+    this.#observer = observer
     this.#worker = new Worker(new URL('./rollout-worker.ts', import.meta.url))
     this.#worker.on('message', (reply: WorkerReply) => this.#receive(reply))
     this.#worker.on('error', (error: Error) => this.#end(error))
@@ -56,7 +59,11 @@ export class WorkerChannel {
 
   #receive(reply: WorkerReply): void {
     if (reply.type === 'board') {
-      this.#onBoard(reply.board)
+      this.#observer.onBoard(reply.board)
+      return
+    }
+    if (reply.type === 'logs') {
+      this.#observer.onLogs(reply.logs)
       return
     }
     const pending = this.#pending.shift()
@@ -80,6 +87,8 @@ export type WorkerOpen = {
   groupSize: number | null
   seed: number
   limits: Partial<JobLimits>
+  /** Keeps the texts of what the scenario logs; else calls are only counted. */
+  keepLogs: boolean
 }
 
 export type WorkerConfiguration = {
@@ -100,10 +109,11 @@ export type WorkerRequest =
   | { type: 'restore'; snapshots: EnvironmentSnapshot[] }
   | { type: 'close' }
 
-/** `board` comes unasked, before any guest code runs; the rest are answers. */
+/** `board` comes unasked, before any guest code runs, and `logs` before an answer; the rest are answers. */
 export type WorkerReply =
   | { type: 'ready' }
   | { type: 'board'; board: Int32Array }
+  | { type: 'logs'; logs: ScenarioLogs }
   | { type: 'opened'; description: ScenarioDescription }
   | { type: 'configured'; segment: RolloutSegment }
   | { type: 'collected'; episodes: PackedEpisodes }

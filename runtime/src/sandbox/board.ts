@@ -44,6 +44,12 @@ export function readPlace(board: ArrayLike<number>): Place {
   }
 }
 
+/** The place that the engine's columns of a board say, by the index of its phase. */
+export function placeOf(phaseIndex: number, columns: Required<Omit<Place, 'phase'>>): Place {
+  const phase = phases[phaseIndex] ?? 'harness'
+  return phasesOfOneEnvironment.includes(phase) ? { phase, ...columns } : { phase }
+}
+
 /** Whether guest code may be running. */
 export function isCrossing(board: ArrayLike<number>): boolean {
   return board[BOARD_CROSSING] !== 0

@@ -1,6 +1,12 @@
 import { readFileSync } from 'node:fs'
 import path from 'node:path'
-import { AgentGymError, type CheckReport, type SampleEpisode, sampleEpisodeSchema } from '@agentgym/contract'
+import {
+  AgentGymError,
+  type CheckReport,
+  type SampleEpisode,
+  type ScenarioLogs,
+  sampleEpisodeSchema,
+} from '@agentgym/contract'
 import { type BuiltScenario, identityOf, loadScenario, readBundle } from './build-scenario.ts'
 import {
   type Check,
@@ -22,6 +28,8 @@ export type CheckOptions = {
   onCheck?: (check: Check) => void
   /** Called with an episode of random actions, if one could be written down. */
   onSample?: (episode: SampleEpisode) => void
+  /** Takes what the scenario logs. Its process may have been taken over: print the texts escaped. */
+  onLogs?: (logs: ScenarioLogs) => void
   limits?: Partial<JobLimits>
   signal?: AbortSignal
   /**
@@ -98,6 +106,7 @@ async function runChecked(scenario: BuiltScenario, progress: CheckProgress, opti
         else if (message.kind === 'check') progress.add(message.check)
         else if (message.kind === 'failed') progress.fail(message.id, locate(new AgentGymError(message.report)))
         else if (message.kind === 'compared') compared = readCompared(message.played)
+        else if (message.kind === 'logs') options.onLogs?.(message.logs)
         else takeSample(message.episode, options)
       },
     })

@@ -1,5 +1,6 @@
-import { spaceDescriptionSchema } from '@agentgym/contract'
+import { type ScenarioLogs, spaceDescriptionSchema } from '@agentgym/contract'
 import { z } from 'zod'
+import { placeOf } from './board.ts'
 import { scenarioError } from './scenario-failure.ts'
 import type { ScenarioDescription, ScenarioIdentity } from './vector-environment.ts'
 
@@ -121,6 +122,25 @@ function readTexts(reader: Reader): string[] {
     reader.at += length
   }
   return texts
+}
+
+/** As many as the harness keeps, and units of each; both are checked again here. */
+const MAX_LOGS = 100
+const MAX_LOG_CHARACTERS = 501
+const logLine = /^(debug|error|info|log|trace|warn)\t(\d{1,2})\t(\d{1,10})\t(\d{1,10})\t(\d{1,10})\t(.*)$/
+
+/** Reads what `takeLogs` of the harness wrote; what does not read is left out. */
+export function readLogs(encoded: string): ScenarioLogs {
+  const [calls, ...lines] = encoded.slice(0, 2 * MAX_LOGS * MAX_LOG_CHARACTERS).split('\n')
+  const entries = lines.slice(0, MAX_LOGS).flatMap((line): ScenarioLogs['entries'] => {
+    const match = logLine.exec(line)
+    if (match === null) return []
+    const [phase, environment, episode, step] = match.slice(2, 6).map(Number)
+    const level = match[1] as ScenarioLogs['entries'][number]['level']
+    const text = printable(match[6].slice(0, MAX_LOG_CHARACTERS))
+    return [{ level, text, ...placeOf(phase, { environment, episode, step }) }]
+  })
+  return { calls: /^\d{1,15}$/.test(calls) ? Number(calls) : 0, entries }
 }
 
 /** Digits up to `sign`; 0 where there are none, or where it is more than `most`. */

@@ -1,6 +1,8 @@
+import type { ScenarioLogs } from '@agentgym/contract'
 import { BOARD_LENGTH, type Phase, phases } from '@agentgym/scenario/engine'
 import ivm from 'isolated-vm'
 import { BOARD_CROSSING, BOARD_CROSSINGS, readPlace } from './board.ts'
+import { readLogs } from './guest-output.ts'
 import type { Harness, StartOptions } from './harness/harness.ts'
 import type { JobLimits } from './limits.ts'
 import { explainCrossing, explainFault, explainSyntax } from './scenario-failure.ts'
@@ -23,6 +25,15 @@ export type GuestOptions = {
   onBoard?: (board: Int32Array) => void
   /** Keeps a record of the built-ins, for `alteredIntrinsics`. */
   recordIntrinsics?: boolean
+  logs?: LogOptions
+}
+
+/** Left out, what a guest logs is never read. */
+export type LogOptions = {
+  /** Keeps texts; else calls are only counted. */
+  keep: boolean
+  /** Called by `takeLogs`, and before a fault is thrown, if anything was logged. */
+  take(logs: ScenarioLogs): void
 }
 
 type Call = keyof Harness
@@ -39,6 +50,7 @@ const functionNames: Call[] = [
   'restore',
   'metricNames',
   'watchedTexts',
+  'logs',
   'fault',
   'alteredIntrinsics',
 ]
@@ -53,11 +65,13 @@ export class Guest {
   readonly #limits: JobLimits
   readonly #isolate: ivm.Isolate
   readonly #functions = new Map<Call, GuestFunction>()
+  readonly #logs: LogOptions | undefined
 
   constructor(options: GuestOptions) {
     this.identity = options.identity
     this.#limits = options.limits
     this.board = new Int32Array(options.board ?? new SharedArrayBuffer(BOARD_LENGTH * Int32Array.BYTES_PER_ELEMENT))
+    this.#logs = options.logs
     options.onBoard?.(this.board)
     // Never `onCatastrophicError`: in synchronous calls it puts this thread to sleep for good instead of aborting.
     this.#isolate = new ivm.Isolate({ memoryLimit: options.limits.isolateMemoryMb })
@@ -65,7 +79,9 @@ export class Guest {
     this.#bindHarness(context, options.harness)
     const factory = this.#compile(context, options.source)
     const board = new ivm.ExternalCopy(this.board).copyInto()
-    const loaded = this.cross('load', 'load', [factory.derefInto(), board, options.recordIntrinsics === true])
+    const recordBuiltIns = options.recordIntrinsics === true
+    const load = new ivm.ExternalCopy({ recordBuiltIns, logs: options.logs?.keep === true }).copyInto({ release: true })
+    const loaded = this.cross('load', 'load', [factory.derefInto(), board, load])
     if (loaded === FAULT) throw this.failure()
   }
 
@@ -121,12 +137,20 @@ export class Guest {
   }
 
   /** Reads one of the harness's strings. */
-  read(name: 'description' | 'metricNames' | 'watchedTexts' | 'alteredIntrinsics'): string {
+  read(name: 'description' | 'metricNames' | 'watchedTexts' | 'logs' | 'alteredIntrinsics'): string {
     return String(this.cross(name, 'harness'))
+  }
+
+  /** Hands over what the guest has logged since the last call. */
+  takeLogs(): void {
+    if (this.#logs === undefined) return
+    const logs = readLogs(this.read('logs'))
+    if (logs.calls > 0) this.#logs.take(logs)
   }
 
   /** Explains the fault that a crossing reported, and disposes of the isolate. */
   failure(): Error {
+    this.takeLogs()
     const fault = String(this.cross('fault', 'harness'))
     this.dispose()
     return explainFault(this.identity, fault)

@@ -12,7 +12,7 @@ import {
 } from '@agentgym/scenario/engine'
 import ivm from 'isolated-vm'
 import { readPlace } from './board.ts'
-import { FAULT, Guest } from './guest.ts'
+import { FAULT, Guest, type LogOptions } from './guest.ts'
 import {
   firstBadFlaggedRow,
   firstBadRow,
@@ -48,6 +48,8 @@ export type SandboxedEnvironmentOptions = {
   recordIntrinsics?: boolean
   /** Keeps what the texts in the first row's observations say, for `watchedTexts`. */
   watchTexts?: boolean
+  /** What becomes of the scenario's logs; left out, they are not read. */
+  logs?: LogOptions
 }
 
 export interface SandboxedEnvironment extends VectorEnvironment {
@@ -55,6 +57,8 @@ export interface SandboxedEnvironment extends VectorEnvironment {
   alteredIntrinsics(): string
   /** What the texts of the first row's observations say, cut; with `watchTexts` only. */
   watchedTexts(): WatchedTexts
+  /** Hands what the scenario has logged since the last time to `logs.take`. */
+  takeLogs(): void
 }
 
 /** Rows of all environments of one worker, in bytes: more would not fit the process anyway. */
@@ -167,6 +171,11 @@ class IsolatedEnvironment implements SandboxedEnvironment {
   watchedTexts(): WatchedTexts {
     this.#assertUsable()
     return readWatchedTexts(this.#guest.read('watchedTexts'))
+  }
+
+  takeLogs(): void {
+    this.#assertUsable()
+    this.#guest.takeLogs()
   }
 
   dispose(): void {

@@ -39,6 +39,8 @@ export type SupervisedJob = {
 }
 
 const TAIL_BYTES = 65_536
+/** How long the end of a process that takes no message is waited for. */
+const ENDING_MS = 2_000
 /** The range from which each job of root takes a uid of its own; no account lies there. */
 const FIRST_JOB_UID = 1_600_000_000
 const JOB_UIDS = 2 ** 28
@@ -99,7 +101,8 @@ async function watchJob(job: StartedJob, options: SupervisedJob, limits: JobLimi
   const toJob: ToJob = { kind: 'job', job: options.job, limits, user }
   if (child.connected)
     child.send(toJob, (error) => {
-      if (error !== null && child.exitCode === null && child.signalCode === null) resolve({ error: notStarted(error) })
+      // A process that has just ended takes nothing either: its end, which says more, is a moment away.
+      if (error !== null) setTimeout(() => resolve({ error: notStarted(error) }), ENDING_MS).unref()
     })
   const send = (message: ToJob) => {
     // A job that is ending has closed the channel.

@@ -1,6 +1,12 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { agentManifestSchema, progressEventSchema, resolveTrainingPlan, trajectorySchema } from '@agentgym/contract'
+import {
+  agentManifestSchema,
+  progressEventSchema,
+  resolveTrainingPlan,
+  type ScenarioLogs,
+  trajectorySchema,
+} from '@agentgym/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { failureOf, removeFixtures, scenarioOf, temporaryFolder } from '../../test/scenario-fixture.ts'
 import { readAgent } from '../evaluation/read-agent.ts'
@@ -84,6 +90,22 @@ describe('runTraining', { timeout: 120_000 }, () => {
     expect(await noticed({ algorithm: 'dqn', settings: short })).toMatchObject([
       { hint: expect.stringContaining('ppo, a2c or grpo') },
     ])
+  })
+
+  it('hands over what the scenario logs, or gives notice once that it does', async () => {
+    const chatty = await scenarioOf(`
+      observation: box({ shape: [1] }), action: discrete({ n: 2 }), maxSteps: 4,
+      reset() { return {} }, observe() { return [0] },
+      step(state, action) { console.log('took', action); return { reward: 1, terminated: false } },`)
+    const plan = resolveTrainingPlan({}, { settings: { steps: 256, environments: 4, rollout_steps: 32 } })
+    const logs: ScenarioLogs[] = []
+    const shown = await recordedTraining(chatty, { plan, onLogs: (taken) => void logs.push(taken) })
+    expect(shown.notices).toEqual([])
+    expect(logs.reduce((sum, { calls }) => sum + calls, 0)).toBeGreaterThanOrEqual(256)
+    expect(logs[0].entries[0]).toMatchObject({ level: 'log', text: expect.stringMatching(/^took [01]$/), step: 1 })
+    const silent = await recordedTraining(chatty, { plan })
+    expect(silent.notices).toMatchObject([{ hint: 'Show its logs with --verbose.' }])
+    expect(silent.outcome?.weights).toEqual(shown.outcome?.weights)
   })
 
   it('goes on from a checkpoint, also with another number of threads, and skips no iteration', async () => {

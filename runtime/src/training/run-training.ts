@@ -1,11 +1,13 @@
-import type {
-  Evaluation,
-  MeasuredDefaults,
-  PolicySpec,
-  ProgressEvent,
-  SuccessCriteria,
-  TrainingPlan,
-  Trajectory,
+import {
+  type Evaluation,
+  type MeasuredDefaults,
+  type PolicySpec,
+  type ProgressEvent,
+  type ScenarioLogs,
+  type SuccessCriteria,
+  scenarioLogsSchema,
+  type TrainingPlan,
+  type Trajectory,
 } from '@agentgym/contract'
 import type { JobLimits } from '../sandbox/limits.ts'
 import type { ScenarioCode } from '../sandbox/scenario-code.ts'
@@ -37,6 +39,8 @@ export type RunTrainingOptions = {
   /** What the run chose for settings that are null in the plan. */
   onDefaults?(defaults: MeasuredDefaults): void | Promise<void>
   onNotice?(notice: TrainingNotice): void | Promise<void>
+  /** Takes what the scenario logs, once an iteration; left out, logs are only counted. */
+  onLogs?(logs: ScenarioLogs): void | Promise<void>
   onEvaluation?(evaluation: Evaluation, place: RunPlace): void | Promise<void>
   onCheckpoint(bytes: Uint8Array, place: RunPlace & Pick<Checkpoint, 'dropped'>): void | Promise<void>
   onTrajectory?(trajectory: Trajectory): void | Promise<void>
@@ -59,6 +63,7 @@ export async function runTraining(options: RunTrainingOptions): Promise<Training
     start: checkpoint === null ? (options.start ?? null) : null,
     plan: resolveAutomatic(options.plan),
     trajectories: options.trajectories ?? null,
+    logs: options.onLogs !== undefined,
   }
   const outcome = await superviseJob({
     entry: new URL('./training.process.ts', import.meta.url),
@@ -81,6 +86,8 @@ function handle(message: TrainingMessage, options: RunTrainingOptions): void | P
       return options.onDefaults?.(message.defaults)
     case 'notice':
       return options.onNotice?.(message.notice)
+    case 'logs':
+      return options.onLogs?.(scenarioLogsSchema.parse(message.logs))
     case 'evaluation':
       return options.onEvaluation?.(message.evaluation, message.place)
     case 'checkpoint':
@@ -107,12 +114,15 @@ export type TrainingJob = {
   everyIteration: boolean
   /** Iterations between sampled trajectories, the first iteration's included; null samples none. */
   trajectories: { every: number } | null
+  /** Sends what the scenario logs; else it is only noticed that it does. */
+  logs: boolean
 }
 
 /** What the trainer process sends while it runs. Checkpoints travel as bytes: the trainer itself cannot write files. */
 export type TrainingMessage =
   | { type: 'defaults'; defaults: MeasuredDefaults }
   | { type: 'notice'; notice: TrainingNotice }
+  | { type: 'logs'; logs: ScenarioLogs }
   | { type: 'progress'; event: ProgressEvent }
   | { type: 'evaluation'; evaluation: Evaluation; place: RunPlace }
   | { type: 'checkpoint'; bytes: Uint8Array; place: RunPlace & Pick<Checkpoint, 'dropped'> }

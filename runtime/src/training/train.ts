@@ -32,6 +32,8 @@ export type TrainOptions = {
   signal?: AbortSignal
   limits?: Partial<JobLimits>
   learnerPath?: TrainingJob['learnerPath']
+  /** Sends what the scenario logs as events; else a notice says that it logs. */
+  logs?: boolean
   onEvent(event: TrainingEvent): void
 }
 
@@ -50,7 +52,7 @@ export async function train(options: TrainOptions): Promise<ResultEvent> {
     await rememberScenario(scenario, options.home ?? agentGymHome())
     const outcome = await runTrainer(options, checkpoint, path)
     await packageAgent(out, { outcome, scenario }).catch((error: unknown) => {
-      throw withCheckpoint(locateFault(error, scenario.sourceMap), path)
+      throw withCheckpoint(error, path)
     })
     // After the agent, which counts: on a full disk, a longer run continues from the checkpoint before.
     await writeAtomically(path, outcome.checkpoint).catch((error: unknown) => {
@@ -72,7 +74,7 @@ async function runTrainer(
   checkpoint: Uint8Array | null,
   path: string,
 ): Promise<NonNullable<TrainingOutcome>> {
-  const { scenario, plan, seed, start, signal, limits, learnerPath, onEvent } = options
+  const { scenario, plan, seed, start, signal, limits, learnerPath, logs = false, onEvent } = options
   const outcome = await runTraining({
     scenario: await scenarioCode(scenario),
     success: scenario.package.agentgym.success,
@@ -80,6 +82,7 @@ async function runTrainer(
     stop: signal,
     onDefaults: (defaults) => onEvent({ event: 'defaults', ...defaults }),
     onNotice: (notice) => onEvent({ event: 'notice', ...notice }),
+    ...(logs ? { onLogs: (logs) => onEvent({ event: 'logs', ...logs }) } : {}),
     onProgress: onEvent,
     onEvaluation: (evaluation, { steps }) => onEvent({ event: 'evaluation', steps, evaluation }),
     onCheckpoint: async (bytes, { steps, dropped }) => {

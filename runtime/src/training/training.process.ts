@@ -1,4 +1,4 @@
-import type { MeasuredDefaults, PolicySpec, TrainingPlan } from '@agentgym/contract'
+import type { MeasuredDefaults, PolicySpec, ScenarioLogs, TrainingPlan } from '@agentgym/contract'
 import { Evaluator } from '../evaluation/evaluator.ts'
 import { createLearner, loadAddon } from '../learner/learner.ts'
 import type { Learner } from '../learner/learner-types.ts'
@@ -34,14 +34,18 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
   const { seed, scenario, success } = job
   const { settings } = job.plan
   loadAddon()
-  const pool = await RolloutPool.spawn(settings.rollout_workers, channel.watchBoard)
+  const send = (message: TrainingMessage) => void channel.send(message)
+  const pool = await RolloutPool.spawn(settings.rollout_workers, channel.watchBoard, logReader(job, send))
   const evaluator = await Evaluator.spawn((board) => channel.watchBoard(settings.rollout_workers, board))
   channel.lockDown()
 
   const resume = readCheckpoint(job)
   const groupSize = job.plan.algorithm === 'grpo' ? job.plan.settings.group_size : undefined
   const environments = environmentsOf(job.plan)
-  const description = await pool.open({ scenario, environments, groupSize, seed, limits: channel.limits })
+  const description = await pool.open({
+    ...{ scenario, environments, groupSize, seed, limits: channel.limits },
+    keepLogs: job.logs,
+  })
   const policy = policyOfPlan(job.plan, description, resume === null ? settings : settingsOf(resume.plan))
   const learner = createLearner(policy, {
     seed,
@@ -50,7 +54,6 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
     path: job.learnerPath,
   })
   if (resume === null) begin(job, policy, learner)
-  const send = (message: TrainingMessage) => void channel.send(message)
   noticeMissingMemory(job.plan, description, policy, send)
   const plan = await completedPlan(job.plan, resume, () => measure(job.plan, { pool, policy, learner }), send)
   const rolloutSteps = plan.algorithm === 'grpo' ? description.maxSteps : planRollouts(plan.settings).rolloutSteps
@@ -126,6 +129,18 @@ async function measure(
   await pool.configure({ spec: policy, rolloutSteps, executionProvider: plan.settings.execution_provider })
   const { segments } = await pool.collect(learner.weights(), 0)
   return measureRewards(segments)
+}
+
+/** Passes on what the scenario logs, or notices once that it does: nothing is dropped in silence. */
+function logReader({ logs }: TrainingJob, send: (message: TrainingMessage) => void): (logs: ScenarioLogs) => void {
+  let noticed = false
+  return (taken) => {
+    if (logs) return send({ type: 'logs', logs: taken })
+    if (noticed) return
+    noticed = true
+    const message = 'the scenario logs to the console'
+    send({ type: 'notice', notice: { message, hint: 'Show its logs with --verbose.' } })
+  }
 }
 
 function noticeMissingMemory(

@@ -110,9 +110,33 @@ const defaultsEventSchema = z.strictObject({ event: z.literal('defaults'), ...me
 /** Before training: something that may keep the run from learning, and how to change it. */
 const noticeEventSchema = z.strictObject({ event: z.literal('notice'), message: z.string(), hint: z.string() })
 
+/** Calls of a scenario's console. Of very many the first and the last 50 are in `entries`, in their order. */
+export const scenarioLogsSchema = z.strictObject({
+  calls: z.int().nonnegative(),
+  entries: z
+    .array(
+      z.strictObject({
+        level: z.enum(['debug', 'error', 'info', 'log', 'trace', 'warn']),
+        /** Without control characters; cut. */
+        text: z.string().max(510),
+        /** Where it was called; outside an episode, as while the scenario loads, the phase alone. */
+        phase: z.string().max(20),
+        environment: z.int().nonnegative().optional(),
+        episode: z.int().nonnegative().optional(),
+        step: z.int().nonnegative().optional(),
+      }),
+    )
+    .max(100),
+})
+export type ScenarioLogs = z.infer<typeof scenarioLogsSchema>
+
+/** What the scenario logged in an iteration; with `--verbose` only. */
+const logsEventSchema = z.strictObject({ event: z.literal('logs'), ...scenarioLogsSchema.shape })
+
 export const trainingEventSchema = z.discriminatedUnion('event', [
   defaultsEventSchema,
   noticeEventSchema,
+  logsEventSchema,
   progressEventSchema,
   checkpointEventSchema,
   evaluationEventSchema,

@@ -1,4 +1,11 @@
-import type { CheckReport, ErrorReport, SampleEpisode, ScenarioView, SuccessCriteria } from '@agentgym/contract'
+import type {
+  CheckReport,
+  ErrorReport,
+  SampleEpisode,
+  ScenarioLogs,
+  ScenarioView,
+  SuccessCriteria,
+} from '@agentgym/contract'
 import type { ScenarioIdentity } from '../vector-environment.ts'
 import type { ComparedEpisodes } from './compared-episodes.ts'
 
@@ -55,6 +62,7 @@ export type CheckMessage =
   | { kind: 'check'; check: Check }
   | { kind: 'failed'; id: CheckId; report: ErrorReport }
   | { kind: 'sample'; episode: SampleEpisode }
+  | { kind: 'logs'; logs: ScenarioLogs }
   | { kind: 'compared'; played: ComparedEpisodes }
 
 /** From the thread that runs the scenario to its process. */

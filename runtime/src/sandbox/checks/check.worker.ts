@@ -30,6 +30,7 @@ port.on('message', (job: WorkerJob) => {
         pass: (id, finding) => reply({ kind: 'check', check: { id, ok: true, ...finding } }),
         compared: (played) => reply({ kind: 'compared', played }),
         sample: (episode) => reply({ kind: 'sample', episode }),
+        logs: (logs) => reply({ kind: 'logs', logs }),
       })
   } catch (error) {
     if (error instanceof CheckFailure)

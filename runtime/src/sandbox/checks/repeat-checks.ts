@@ -7,7 +7,7 @@ import { CheckFailure, type Finding } from './check-messages.ts'
 /** Opens an environment with these options, passes it on and disposes of it. */
 export type Use = <Result>(
   options: Partial<
-    Pick<SandboxedEnvironmentOptions, 'environments' | 'seed' | 'plan' | 'recordIntrinsics' | 'watchTexts'>
+    Pick<SandboxedEnvironmentOptions, 'environments' | 'seed' | 'plan' | 'recordIntrinsics' | 'watchTexts' | 'logs'>
   >,
   body: (environment: SandboxedEnvironment) => Result,
 ) => Result

@@ -3,6 +3,7 @@ import {
   type EvaluationTasks,
   isFixedTaskSet,
   type SampleEpisode,
+  type ScenarioLogs,
   type ScenarioView,
   type SuccessCriteria,
   viewProblem,
@@ -19,7 +20,10 @@ import { checkDeterminism, checkIndependence, checkReplay, checkSeeds, type Use 
 
 /** Opens the scenario with these options beside its source; the checks own no environment longer than they need it. */
 export type OpenEnvironment = (
-  options: Pick<SandboxedEnvironmentOptions, 'environments' | 'seed' | 'plan' | 'recordIntrinsics' | 'watchTexts'>,
+  options: Pick<
+    SandboxedEnvironmentOptions,
+    'environments' | 'seed' | 'plan' | 'recordIntrinsics' | 'watchTexts' | 'logs'
+  >,
 ) => SandboxedEnvironment
 
 type ReportCheck = (id: CheckId, finding: Finding) => void
@@ -35,6 +39,8 @@ export type ScenarioChecks = {
   pass: ReportCheck
   /** Takes an episode for pictures. */
   sample(episode: SampleEpisode): void
+  /** Takes what the scenario logs in the first play, which most checks look at; the later ones log the same again. */
+  logs(logs: ScenarioLogs): void
   /** Takes what a second process will play again. */
   compared(played: ComparedEpisodes): void
 }
@@ -63,11 +69,13 @@ export function runScenarioChecks(checks: ScenarioChecks): void {
   }
   begin('loads')
   const startedMs = performance.now()
-  use({ recordIntrinsics: true }, (environment) => {
+  use({ recordIntrinsics: true, logs: { keep: true, take: checks.logs } }, (environment) => {
+    environment.takeLogs()
     pass('loads', { message: `loads in ${Math.round(performance.now() - startedMs)} ms` })
     check('spaces', () => describeSpaces(environment, view))
     check('reset', () => {
       environment.reset()
+      environment.takeLogs()
       return `${ENVIRONMENTS} environments start`
     })
     const play = checkPlay(environment, use, checks)
@@ -92,6 +100,7 @@ function checkPlay(environment: SandboxedEnvironment, use: Use, checks: Scenario
   const { begin, pass, view, success, sample, episodeMs } = checks
   begin('steps')
   const played = playRandomly(environment, { episodes: 100, steps: 20_000, timeMs: 2_000 })
+  environment.takeLogs()
   const play = played.returns.length > 0 ? played : playOneEpisode(use, episodeMs)
   const episode = use({ environments: 1, watchTexts: true }, (shown) => sampleRandomly(shown, view))
   if (episode !== null) sample(episode)

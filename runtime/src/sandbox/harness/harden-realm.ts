@@ -1,3 +1,4 @@
+import type { LogLevel } from './guest-console.ts'
 import { replaceDate } from './virtual-date.ts'
 
 /**
@@ -17,8 +18,15 @@ const kept = [
 
 const { construct, defineProperty, deleteProperty } = Reflect
 
-/** What the harness lends to the author's `Math.random` and `Date`: both follow the environment that is running. */
-export type Sources = { random: () => number; now: () => number }
+/**
+ * What the harness lends to the author's `Math.random` and `Date`, which follow the environment that is running, and to
+ * `console`.
+ */
+export type Sources = {
+  random: () => number
+  now: () => number
+  log: (level: LogLevel, values: readonly unknown[]) => void
+}
 
 /**
  * Takes from the realm what a scenario must not have. Runs before any author's code, once: there is no way back, and no
@@ -33,7 +41,7 @@ export function hardenRealm(sources: Sources): void {
   replaceDate(sources.now)
   define(Math, 'random', () => sources.random())
   replaceLocaleMethods()
-  silenceConsole()
+  replaceConsole(sources.log)
 }
 
 function define(target: object, key: PropertyKey, value: unknown): void {
@@ -106,11 +114,16 @@ function replaceLocaleMethods(): void {
   }
 }
 
-/** Logging goes nowhere: a flood of it can cost nothing, and packages that log still run. */
-function silenceConsole(): void {
-  const silent: Record<string, () => void> = {}
-  const methods =
-    'assert clear count countReset debug dir dirxml error group groupCollapsed groupEnd info log table time timeEnd timeLog trace warn'
-  for (const name of methods.split(' ')) silent[name] = () => {}
-  define(globalThis, 'console', Object.freeze(silent))
+/** Calls that say something go to the harness; the others do nothing, so that packages that use them still run. */
+function replaceConsole(log: Sources['log']): void {
+  const methods: Record<string, (...values: unknown[]) => void> = {}
+  for (const name of 'clear count countReset groupEnd time timeEnd timeLog'.split(' ')) methods[name] = () => {}
+  for (const level of ['debug', 'error', 'info', 'log', 'trace', 'warn'] as const)
+    methods[level] = (...values) => log(level, values)
+  for (const name of 'dir dirxml group groupCollapsed table'.split(' '))
+    methods[name] = (...values) => log('log', values)
+  methods.assert = (condition, ...values) => {
+    if (!condition) log('error', values)
+  }
+  define(globalThis, 'console', Object.freeze(methods))
 }

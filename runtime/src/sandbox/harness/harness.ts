@@ -11,6 +11,7 @@ import {
   phases,
   type ScenarioDescription,
 } from '@agentgym/scenario/engine'
+import { keepLogs, noteLog, takeLogs } from './guest-console.ts'
 import { hardenRealm } from './harden-realm.ts'
 import { createRandom } from './load-random.ts'
 import { type IntrinsicsRecord, recordIntrinsics } from './record-intrinsics.ts'
@@ -21,7 +22,11 @@ import { type IntrinsicsRecord, recordIntrinsics } from './record-intrinsics.ts'
  * thrown value ever does: isolated-vm copies those outside its timeout.
  */
 export type Harness = {
-  load(factory: (module: object, exports: object, require: unknown) => void, board: Int32Array, record: boolean): number
+  load(
+    factory: (module: object, exports: object, require: unknown) => void,
+    board: Int32Array,
+    options: LoadOptions,
+  ): number
   description(): string
   start(host: StartOptions): number
   reset(episode: number): number
@@ -30,8 +35,16 @@ export type Harness = {
   restore(environment: number, episode: number, actions: Float32Array): number
   metricNames(): string
   watchedTexts(): string
+  logs(): string
   fault(): string
   alteredIntrinsics(): string
+}
+
+export type LoadOptions = {
+  /** Keeps a record of the built-ins, for `alteredIntrinsics`. */
+  recordBuiltIns: boolean
+  /** Keeps what the author logs, for `logs`. */
+  logs: boolean
 }
 
 export type StartOptions = {
@@ -64,11 +77,13 @@ let definition: unknown
 let description: ScenarioDescription | undefined
 let fault = ''
 let record: IntrinsicsRecord | undefined
+let board: Int32Array | undefined
 
 const loadRandom = createRandom()
 hardenRealm({
   random: () => (engine === undefined ? loadRandom() : engine.currentRandom()),
   now: () => (engine === undefined ? LOAD_TIME_MS : engine.currentTime()),
+  log: (level, values) => noteLog(board, level, values),
 })
 
 function note(board: Int32Array, phase: Phase): void {
@@ -106,9 +121,11 @@ function describeFault(phase: Phase, thrown: unknown): string {
 }
 
 export const harness: Harness = {
-  load(factory, board, recording) {
-    if (recording) record = recordIntrinsics()
-    note(board, 'load')
+  load(factory, shared, { recordBuiltIns, logs }) {
+    board = shared
+    if (recordBuiltIns) record = recordIntrinsics()
+    if (logs) keepLogs()
+    note(shared, 'load')
     const loaded = guarded('load', () => {
       const module = { exports: {} as { default?: unknown } }
       factory(module, module.exports, require)
@@ -116,12 +133,12 @@ export const harness: Harness = {
       return 0
     })
     if (loaded === FAULT) return FAULT
-    note(board, 'define')
+    note(shared, 'define')
     const defined = guarded('define', () => {
       description = describeScenario(definition)
       return 0
     })
-    if (defined !== FAULT) note(board, 'idle')
+    if (defined !== FAULT) note(shared, 'idle')
     return defined
   },
   description: () => stringify(description),
@@ -143,6 +160,7 @@ export const harness: Harness = {
     guarded('harness', () => current().restore(environment, episode, actions)),
   metricNames: () => stringify(current().metricNames()),
   watchedTexts: () => current().watchedTexts(),
+  logs: () => takeLogs(),
   fault: () => fault,
   alteredIntrinsics: () => record?.altered() ?? '',
 }

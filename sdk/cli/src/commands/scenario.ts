@@ -1,5 +1,11 @@
 import { stat } from 'node:fs/promises'
-import { type CheckReport, checksFailedText, countChecks, type VersionDetails } from '@agentgym/contract'
+import {
+  type CheckReport,
+  checksFailedText,
+  countChecks,
+  type ScenarioLogs,
+  type VersionDetails,
+} from '@agentgym/contract'
 import type { Command } from 'commander'
 import { findConnection } from '../account/connection.ts'
 import { account } from '../account/log-in.ts'
@@ -8,6 +14,7 @@ import { type PackedScenario, packScenario } from '../packages/pack-scenario.ts'
 import { awaitChecks, printDryRun, type Upload, uploadWithProgress } from '../packages/publish-package.ts'
 import { resolveScenarioFolder } from '../targets/scenarios.ts'
 import { formatBytes } from '../terminal/format-values.ts'
+import { logLines } from '../terminal/log-lines.ts'
 import { checkLines } from '../terminal/table.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
@@ -53,6 +60,7 @@ export async function scenarioCheck(target: string, context: CommandContext): Pr
     onCheck: (check) => {
       for (const line of checkLines(check, context.terminal)) context.print(line)
     },
+    onLogs: (logs) => printLogs(logs, context),
   })
   context.printJson(report)
   for (const line of summaryLines(report, shellQuote(context.displayPath(folder)), context.terminal))
@@ -128,6 +136,11 @@ function leftOut({ bundledDependencies }: PackedScenario, { terminal }: CommandC
     json: { bundled_dependencies: bundledDependencies },
     lines: bundledDependencies.length > 0 ? [line] : [],
   }
+}
+
+/** What the scenario logs during the first checks. */
+function printLogs(logs: ScenarioLogs, context: CommandContext): void {
+  for (const line of logLines(logs, context.terminal, context.verbose ? 100 : 20)) context.print(line)
 }
 
 async function checkHere(folder: string, context: CommandContext): Promise<CheckReport> {

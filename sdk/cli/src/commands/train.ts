@@ -195,6 +195,7 @@ async function trainOne(job: TrainJob, { request, plan, out, resume, parent }: P
       resume,
       start,
       signal: interrupt.signal,
+      logs: context.verbose,
       onEvent: (event) => {
         recorder.event(event)
         view?.event(event)

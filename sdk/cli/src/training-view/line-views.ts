@@ -43,7 +43,7 @@ export function plainView({ terminal, verbose, write, now }: PlainViewOptions): 
         if (!due && !last) return
         lastLine = now()
         write(progressLine(event))
-      } else if (event.event === 'defaults' || event.event === 'notice') {
+      } else if (event.event === 'defaults' || event.event === 'notice' || event.event === 'logs') {
         for (const line of preludeLines(event, terminal)) write(line)
       } else if (event.event === 'evaluation' || (event.event === 'checkpoint' && verbose)) {
         write(`  ${formatCount(event.steps)} steps: ${state.log[state.log.length - 1].text}`)

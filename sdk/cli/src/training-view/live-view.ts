@@ -51,7 +51,7 @@ export function liveView({ terminal, verbose, stream, initial }: LiveViewOptions
     event(event) {
       if (!state) return
       state = advanceRunState(state, event)
-      if (event.event !== 'defaults' && event.event !== 'notice') return
+      if (event.event !== 'defaults' && event.event !== 'notice' && event.event !== 'logs') return
       update.clear()
       stream.write(`${preludeLines(event, terminal).join('\n')}\n`)
       draw()

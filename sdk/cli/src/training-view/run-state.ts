@@ -5,6 +5,7 @@ import {
   type ProgressEvent,
   type Run,
   type RunEvent,
+  type ScenarioLogs,
   type SuccessCriteria,
   type TrainingEvent,
 } from '@agentgym/contract'
@@ -81,6 +82,8 @@ export function advanceRunState(state: RunState, event: TrainingEvent): RunState
       return { ...state, log: addLog(state, 0, defaultsText(event)) }
     case 'notice':
       return { ...state, log: addLog(state, 0, noticeText(event)) }
+    case 'logs':
+      return { ...state, log: addLog(state, state.progress?.steps ?? 0, `The console: ${lastLog(event)}`) }
     case 'progress':
       return {
         ...state,
@@ -114,7 +117,13 @@ export function defaultsText({ settings, reason }: MeasuredDefaults): string {
 }
 
 export function noticeText({ message, hint }: { message: string; hint: string }): string {
-  return `${safeText(message, 200)}. ${safeText(hint, 200)}`
+  const text = `${safeText(message, 200)}. ${safeText(hint, 200)}`
+  return text.charAt(0).toUpperCase() + text.slice(1)
+}
+
+function lastLog({ calls, entries }: ScenarioLogs): string {
+  const text = safeText(entries.at(-1)?.text ?? '', 200)
+  return calls === 1 ? text : `${text} (and ${formatCount(calls - 1)} more)`
 }
 
 /** The state after an update of a remote run. */

@@ -1,6 +1,7 @@
 import { describeTaskSet, type Evaluation, type ResultEvent, type Run, type TrainingEvent } from '@agentgym/contract'
 import { shortId } from '../registry/find-by-id.ts'
 import { formatCount, formatDuration, formatTarget, formatValue } from '../terminal/format-values.ts'
+import { logLines } from '../terminal/log-lines.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
 import type { TrainingPlan } from './run-state.ts'
@@ -101,11 +102,13 @@ export function planLines(plan: TrainingPlan, terminal: Terminal, verbose: boole
   return lines
 }
 
-/** What a run chose before it began, or what may keep it from learning. */
+/** What a run chose before it began, what may keep it from learning, or what its scenario logs. */
 export function preludeLines(
-  event: Extract<TrainingEvent, { event: 'defaults' | 'notice' }>,
-  { paint, symbols }: Terminal,
+  event: Extract<TrainingEvent, { event: 'defaults' | 'notice' | 'logs' }>,
+  terminal: Terminal,
 ): string[] {
+  const { paint, symbols } = terminal
+  if (event.event === 'logs') return logLines(event, terminal, 20)
   if (event.event === 'notice') return [`${symbols.warning} ${noticeText(event)}`]
   return [`  ${paint.dim('Chosen by measurement:')} ${defaultsText(event)}`]
 }

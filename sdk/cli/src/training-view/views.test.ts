@@ -150,7 +150,7 @@ describe('plain lines', () => {
     view.event({ event: 'notice', message: 'the policy has no memory', hint: 'Use PPO.' })
     expect(written.slice(-2)).toEqual([
       '  Chosen by measurement: gamma 0.98: dense rewards',
-      expect.stringContaining('the policy has no memory. Use PPO.'),
+      expect.stringContaining('The policy has no memory. Use PPO.'),
     ])
   })
 

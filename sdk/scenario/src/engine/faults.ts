@@ -191,7 +191,7 @@ function isUnprintable(code: number): boolean {
 }
 
 /** Truncates an author's string and replaces control characters; keeps line breaks if `keepLines`. */
-function printable(text: string, limit: number, keepLines = false): string {
+export function printable(text: string, limit: number, keepLines = false): string {
   const cut = text.length > limit
   const source = wellFormed(cut ? stringSlice(text, 0, limit) : text)
   let out = ''

@@ -10,7 +10,7 @@ type Method<Self, Arguments extends unknown[], Result> = (this: Self, ...rest: A
 type Uncurried<Self, Arguments extends unknown[], Result> = (self: Self, ...rest: Arguments) => Result
 
 /** `uncurryThis(f)(self, ...rest)` is `f.call(self, ...rest)` without looking up `call`. */
-const uncurryThis = bind.bind(call) as unknown as <Self, Arguments extends unknown[], Result>(
+export const uncurryThis = bind.bind(call) as unknown as <Self, Arguments extends unknown[], Result>(
   method: Method<Self, Arguments, Result>,
 ) => Uncurried<Self, Arguments, Result>
 
