@@ -1,5 +1,6 @@
 import { globSync, readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
 import { defaultServerConditions } from 'vite'
 import { defineConfig } from 'vitest/config'
 import { BaseSequencer, type TestSpecification } from 'vitest/node'
@@ -52,6 +53,11 @@ export default defineConfig({
     // isolated-vm and the learner are native: a crash must end one file's process, never the run.
     pool: 'forks',
     execArgv: ['--no-node-snapshot'],
+    // Where the set-up puts the models of text encoders; what is missing is downloaded by the first test that needs it.
+    env: {
+      AGENTGYM_ENCODERS:
+        process.env.AGENTGYM_ENCODERS ?? join(import.meta.dirname, 'node_modules/.cache/agentgym/encoders'),
+    },
     testTimeout: 60_000,
     hookTimeout: 60_000,
     maxWorkers: availableParallelism(),

@@ -6,6 +6,7 @@ import { loadScenario, resolvePlan, train } from '@agentgym/runtime'
 import { learnerBenchmark, rolloutBenchmark, scenarioCode } from '@agentgym/runtime/benchmarks'
 import { algorithmsBenchmark } from './algorithms-bench.ts'
 import { dqnBenchmark } from './dqn-bench.ts'
+import { encoderBenchmark } from './encoder-bench.ts'
 import type { Figure } from './figure.ts'
 import { marketBenchmark } from './market-bench.ts'
 import { queueBenchmark } from './queue-bench.ts'
@@ -32,7 +33,8 @@ async function main(): Promise<void> {
 /**
  * `npm run bench` measures training; `-- registry` the registry, `-- site` its pages, `-- service` training as a service,
  * `-- queue` leases of jobs and `-- market` purchases, on PostgreSQL or, with `--embedded`, on PGlite; `-- algorithms` how
- * much GRPO and PPO play until they succeed, `-- dqn` the speed of DQN alone.
+ * much GRPO and PPO play until they succeed, `-- dqn` the speed of DQN alone, `-- encoder` what a sentence encoder of texts
+ * brings where wordings are new.
  */
 async function measure(folder: string): Promise<Figure[]> {
   const embedded = process.argv.includes('--embedded')
@@ -42,6 +44,7 @@ async function measure(folder: string): Promise<Figure[]> {
   if (process.argv.includes('queue')) return queueBenchmark({ embedded, say })
   if (process.argv.includes('market')) return marketBenchmark({ embedded, say })
   if (process.argv.includes('algorithms')) return algorithmsBenchmark(folder, say)
+  if (process.argv.includes('encoder')) return encoderBenchmark(folder, say)
   if (process.argv.includes('dqn')) return [await dqnBenchmark(folder, say)]
   return [
     ...(await rollouts()),

@@ -156,7 +156,7 @@ const confined: [rule: string, room: string, library: string][] = [
   ['only-sandbox-imports-isolated-vm', '^runtime/src/sandbox/', npm('isolated-vm')],
   ['only-learner-loads-the-addon', '^runtime/src/learner/', '^runtime/learner/|[.]node$'],
   // A session opened elsewhere could be given bytes that were not checked, or guess their format.
-  ['only-one-file-loads-models', '^runtime/src/policy/policy-session[.]ts$', npm('onnxruntime-(node|web|common)')],
+  ['only-one-file-loads-models', '^runtime/src/policy/onnx-session[.]ts$', npm('onnxruntime-(node|web|common)')],
   ['only-npm-imports-verdaccio', '^registry/src/modules/npm/', npm('verdaccio')],
   ['only-storage-knows-s3', '^registry/src/core/storage/', npm('@aws-sdk/[^/]+')],
   ['only-database-opens-databases', '^registry/src/core/database/', npm('(pg|@electric-sql/pglite)')],

@@ -8,6 +8,8 @@ find_requirements() {
     test.sh)
       [ -n "${AGENTGYM_TEST_DATABASE_URL:-}" ] || postgresql_installed || missing_packages=' postgresql'
       [ -n "${AGENTGYM_TEST_CHROMIUM:-}" ] || chromium_installed || missing_packages="$missing_packages chromium"
+      # The tests' text encoder comes from a Python package index.
+      [ -n "${AGENTGYM_ENCODERS:-}" ] || python3 -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("pip") is None)' 2>/dev/null || missing_packages="$missing_packages python3-pip"
       # The long form runs the site's snippets in Python, each with its libraries.
       [ -z "$long_form" ] || python3 -c 'import ensurepip' 2>/dev/null || missing_packages="$missing_packages python3-venv"
       ;;
@@ -81,6 +83,8 @@ explain_other_system() {
         say '  - PostgreSQL 14 or later, its server (initdb on the PATH is enough; it need not run), or set'
         say '    AGENTGYM_TEST_DATABASE_URL to a server where databases may be made' ;;
       python3-venv) say '  - Python 3.11 or later with venv and pip' ;;
+      python3-pip)
+        say '  - pip for python3, or set AGENTGYM_ENCODERS to a folder that has the model of the text encoder' ;;
       g++) say '  - g++ 12 or later, or clang 15 or later' ;;
       cmake) say '  - cmake 3.18 or later' ;;
       *) say "  - $package" ;;

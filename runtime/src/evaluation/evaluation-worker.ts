@@ -16,6 +16,8 @@ import type { JobLimits } from '../sandbox/limits.ts'
 import { createSandboxedEnvironment } from '../sandbox/sandboxed-environment.ts'
 import type { ScenarioCode } from '../sandbox/scenario-code.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
+import { encodeObservations } from '../text-encoder/encode-observations.ts'
+import { type EncoderSet, TextVectors } from '../text-encoder/text-vectors.ts'
 import { type EpisodeOutcome, playEpisodes } from './play-episodes.ts'
 
 /**
@@ -29,6 +31,8 @@ export type EvaluationRequest = {
   policy: PolicySpec
   model: Uint8Array
   ownModel?: boolean
+  /** For the texts that a sentence encoder reads. */
+  encoders: EncoderSet
   episodes: number
   seed: number
   taskOrder: TaskOrder
@@ -52,13 +56,17 @@ export type EvaluationReply =
   | { type: 'fault'; error: ErrorReport }
   | { type: 'bug'; message: string }
 
+/** Of the evaluations before: the trainer evaluates one policy after another on the same episodes. */
+let vectors: TextVectors | undefined
+
 function evaluate(
   request: EvaluationRequest,
   reply: (message: EvaluationReply) => void,
 ): Extract<EvaluationReply, { type: 'outcomes' }> {
   const { scenario, policy, episodes, seed, taskOrder, limits } = request
   const plan = { split: 'eval', episodes, taskOrder } as const
-  const environment = createSandboxedEnvironment({
+  vectors ??= new TextVectors(request.encoders)
+  const guest = createSandboxedEnvironment({
     ...scenario,
     environments: EVALUATION_ENVIRONMENTS,
     seed,
@@ -67,7 +75,8 @@ function evaluate(
     watchTexts: request.sample !== undefined,
     onBoard: (board) => reply({ type: 'board', board }),
   })
-  checkPolicySpaces(policy, environment.description)
+  checkPolicySpaces(policy, guest.description)
+  const environment = encodeObservations(guest, vectors)
   const session = loadModelSession(request.model, policy, {
     batch: EVALUATION_ENVIRONMENTS,
     walk: request.ownModel !== true,
@@ -84,7 +93,7 @@ function evaluate(
         buffers.actions,
       )
     }
-    const sampler = request.sample && new EpisodeSampler(environment, { policy: 'agent', ...request.sample })
+    const sampler = request.sample && new EpisodeSampler(guest, { policy: 'agent', ...request.sample })
     let reported = performance.now()
     const onEpisode = (done: number) => {
       if (performance.now() - reported < 100) return

@@ -1,8 +1,9 @@
 import type { SampleEpisode } from '@agentgym/contract'
 import { serveJob } from '../sandbox/job-process.ts'
+import { obtainEncoders } from '../text-encoder/text-vectors.ts'
 import { type EvaluationTask, Evaluator, type PlayedEvaluation } from './evaluator.ts'
 
-export type EvaluationJob = Omit<EvaluationTask, 'limits' | 'onEpisodes' | 'onSample'>
+export type EvaluationJob = Omit<EvaluationTask, 'encoders' | 'limits' | 'onEpisodes' | 'onSample'>
 export type EvaluationMessage = { done: number } | { sample: SampleEpisode }
 
 serveJob<EvaluationJob, PlayedEvaluation>(async (job, channel) => {
@@ -10,5 +11,6 @@ serveJob<EvaluationJob, PlayedEvaluation>(async (job, channel) => {
   channel.lockDown()
   const onEpisodes = (done: number) => void channel.send({ done } satisfies EvaluationMessage)
   const onSample = (sample: SampleEpisode) => void channel.send({ sample } satisfies EvaluationMessage)
-  return evaluator.evaluate({ ...job, limits: channel.limits, onEpisodes, onSample })
+  const encoders = await obtainEncoders(job.policy, channel.encoder)
+  return evaluator.evaluate({ ...job, encoders, limits: channel.limits, onEpisodes, onSample })
 })

@@ -10,6 +10,7 @@ import {
 } from '@agentgym/contract'
 import type { JobLimits } from '../sandbox/limits.ts'
 import type { ScenarioCode } from '../sandbox/scenario-code.ts'
+import type { EncoderSet } from '../text-encoder/text-vectors.ts'
 import type { EvaluationReply, EvaluationRequest } from './evaluation-worker.ts'
 import { isClearSuccess, summarize } from './summarize.ts'
 
@@ -20,6 +21,8 @@ export type EvaluationTask = {
   model: Uint8Array
   /** The model is this process's own export: it need not be walked, and may be as large as training makes it. */
   ownModel?: boolean
+  /** For the texts that a sentence encoder reads: the same in all evaluations of one thread. */
+  encoders: EncoderSet
   episodes: number
   /** Held-out episodes are numbered; with the seed, the number decides everything in an episode. Below 2^53. */
   seed: number

@@ -14,6 +14,8 @@ import { loadModelSession } from '../policy/policy-session.ts'
 import { buildPolicySpec } from '../policy/policy-spec.ts'
 import { randomWeights, testRandom } from '../policy/testing/policy-cases.ts'
 import { createNativeEnvironment } from '../rollout/testing/native-environment.ts'
+import { testEncoders } from '../text-encoder/testing/test-encoder.ts'
+import { TextVectors } from '../text-encoder/text-vectors.ts'
 import { callAnswerer } from './call-answerer.ts'
 import { readState, type ServedCall, type ServedSpaces } from './call-codec.ts'
 import { actionSpaces, hasChoices, observationSpaces, randomMask, randomSample } from './testing/random-calls.ts'
@@ -96,6 +98,28 @@ describe('what a served agent does', () => {
       })
     })
     fc.assert(property, { numRuns: 60 })
+  })
+
+  it('reads texts with the encoder of training, and answers a text that is none with an error', async () => {
+    const scenario: ServedSpaces = {
+      observation: { type: 'text', encoder: 'minilm', maxTokens: 8, vocabulary: 30522 },
+      action: { type: 'discrete', n: 30, start: 0 },
+    }
+    const agent = randomAgent(scenario, testRandom(5))
+    const encoders = await testEncoders()
+    const vectors = new TextVectors(encoders)
+    const session = loadModelSession(agent.model, agent.policy, { batch: callsABatch })
+    const rows = new Float32Array(callsABatch * 384)
+    const texts = ['Where is my parcel?', '', 'naïve \ud800', 'cut off '.repeat(40)]
+    const leaf = { name: 'minilm', maxTokens: 8, characters: 64 } as const
+    for (const [i, text] of texts.entries()) rows.set(vectors.vector(leaf, text), i * 384)
+    session.run(rows)
+    const answers = callAnswerer(agent, agent.model, encoders)([...texts.map((text) => call(text)), call(7)])
+    for (const [i] of texts.entries()) {
+      const logits = session.distribution.subarray(i * 30, (i + 1) * 30)
+      expect(answers[i]).toMatchObject({ action: logits.indexOf(Math.max(...logits)) })
+    }
+    expect(answers[4]).toMatchObject({ error: { code: 'observation_invalid' } })
   })
 
   it('goes on from the state that the caller sends back, and begins an episode without one', () => {

@@ -4,6 +4,7 @@ import { actionComponents } from '../policy/action-components.ts'
 import { greedyActions } from '../policy/action-sampling.ts'
 import { loadModelSession, type PolicySession } from '../policy/policy-session.ts'
 import { checkPolicySpaces } from '../policy/policy-spec.ts'
+import { type EncoderSet, TextVectors } from '../text-encoder/text-vectors.ts'
 import {
   actionDescriber,
   callEncoder,
@@ -27,11 +28,15 @@ export type CallAnswerer = (calls: ServedCall[]) => CallAnswer[]
  * Does not walk the model: it is given what the walk has written. Blocks its thread for as long as ONNX Runtime takes, which may be for ever.
  * Throws `agent_invalid` and `model_load_failed`.
  */
-export function callAnswerer({ scenario, policy }: ServedManifest, model: Uint8Array): CallAnswerer {
+export function callAnswerer(
+  { scenario, policy }: ServedManifest,
+  model: Uint8Array,
+  encoders: EncoderSet = {},
+): CallAnswerer {
   checkPolicySpaces(policy, scenario)
   const session = loadModelSession(model, policy, { batch: callsABatch, walk: false })
   const rows = new CallRows(policy)
-  const encode = callEncoder(scenario)
+  const encode = callEncoder(scenario, new TextVectors(encoders))
   const act = actingBy(session, rows, actionDescriber(scenario.action))
   return (calls) => {
     const answers = new Map<ServedCall, CallAnswer>()

@@ -6,8 +6,17 @@ import {
   type PolicySpec,
   type SpaceDescription,
 } from '@agentgym/contract'
-import { actionDecoder, actionLeaves, maskEncoder, observationEncoder, Problem } from '@agentgym/scenario/engine'
+import {
+  actionDecoder,
+  actionLeaves,
+  maskEncoder,
+  observationEncoder,
+  Problem,
+  type TextSink,
+} from '@agentgym/scenario/engine'
 import { describeSpace } from '../sandbox/vector-environment.ts'
+import { encodedLeaves } from '../text-encoder/sentence-encoders.ts'
+import type { TextVectors } from '../text-encoder/text-vectors.ts'
 
 export type ServedCall = LeasedCalls['calls'][number]
 export type ServedSpaces = Pick<AgentManifest['scenario'], 'observation' | 'action'>
@@ -42,8 +51,10 @@ export function readState(row: Float32Array): string {
 }
 
 /** Compiles the encoders of an agent's spaces. */
-export function callEncoder({ observation: observed, action }: ServedSpaces): CallEncoder {
-  const writeObservation = observationEncoder(observed)
+export function callEncoder({ observation: observed, action }: ServedSpaces, vectors: TextVectors): CallEncoder {
+  const texts = new CallTexts()
+  const writeObservation = observationEncoder(observed, '', null, texts)
+  const encoded = encodedLeaves(observed)
   const writeMask = maskEncoder(action, 'action_mask')
   const expected = {
     observation: describeSpace(observed),
@@ -67,6 +78,9 @@ export function callEncoder({ observation: observed, action }: ServedSpaces): Ca
           throw invalid('observation', message)
         }
         writeObservation(flattenBoxes(observed, call.observation, refuse), observation, 0)
+        for (const [place, leaf] of encoded.entries()) {
+          observation.set(vectors.vector(leaf, texts.read(place)), leaf.offset)
+        }
       })
       if (call.action_mask === null) {
         if (!maskPointers(pointers, call.observation, mask)) throw invalid('observation', NO_TOOL)
@@ -113,6 +127,23 @@ function maskPointers(pointers: Pointer[], observation: unknown, mask: Uint8Arra
     if (!mask.subarray(first, first + slots).includes(1)) mask[tool] = 0
   }
   return pointers.every(({ tools }) => mask.subarray(...tools).includes(1))
+}
+
+/** The texts of one call that a sentence encoder reads, in order of their leaves. */
+class CallTexts implements TextSink {
+  readonly #texts: string[] = []
+
+  reserve(): number {
+    return this.#texts.push('') - 1
+  }
+
+  write(place: number, text: string): void {
+    this.#texts[place] = text
+  }
+
+  read(place: number): string {
+    return this.#texts[place]
+  }
 }
 
 /** Throws with the reason why a sample does not fit. */

@@ -2,6 +2,7 @@ import { Worker } from 'node:worker_threads'
 import { AgentGymError } from '@agentgym/contract'
 import { modelTimeout } from '../evaluation/model-failure.ts'
 import { serveJob } from '../sandbox/job-process.ts'
+import { type EncoderSet, obtainEncoders } from '../text-encoder/text-vectors.ts'
 import type { ServedManifest } from './call-answerer.ts'
 import type { ServedCall } from './call-codec.ts'
 import type { ThreadReply, ThreadRequest } from './served-agent.worker.ts'
@@ -28,7 +29,8 @@ serveJob<ServedAgentJob, never>(({ deadlineMs, ...agent }, channel) => {
     clearTimeout(deadline)
     if (reply.type === 'imported') {
       channel.lockDown()
-      ask({ type: 'load', ...agent })
+      const load = (encoders: EncoderSet) => ask({ type: 'load', ...agent, encoders })
+      obtainEncoders(agent.manifest.policy, channel.encoder).then(load, reject)
     } else if (reply.type === 'loaded') {
       channel.onMessage((calls) => ask({ type: 'answer', calls: calls as ServedCall[] }))
       void channel.send('loaded')

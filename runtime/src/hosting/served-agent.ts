@@ -2,6 +2,8 @@ import { isDeepStrictEqual } from 'node:util'
 import { AgentGymError, type AgentManifest, type CallAnswer, callAnswersRequestSchema } from '@agentgym/contract'
 import { blameModel, modelTimeout } from '../evaluation/model-failure.ts'
 import { superviseJob, threadEnvironment } from '../sandbox/supervisor.ts'
+import { obtainEncoder } from '../text-encoder/obtain-encoder.ts'
+import { obtainEncoders } from '../text-encoder/text-vectors.ts'
 import { callInvalid, type ServedCall } from './call-codec.ts'
 import type { ServedAgentJob } from './served-agent.process.ts'
 
@@ -73,6 +75,8 @@ export class ServedAgent {
   }
 
   async #start(): Promise<AgentProcess> {
+    // Where one has to be downloaded first, that takes longer than the process may take to load.
+    await obtainEncoders(this.#agent.manifest.policy, obtainEncoder)
     if (this.#ended) throw new AgentGymError({ code: 'training_cancelled', message: 'The agent is no longer served.' })
     const process = new AgentProcess(this.#agent, this.#limits)
     this.#process = process
@@ -92,7 +96,8 @@ export class ServedAgent {
  */
 function modelFailure(error: unknown): AgentGymError {
   const blamed = blameModel(error)
-  if (!(blamed instanceof AgentGymError) || blamed.code === 'training_cancelled') throw blamed
+  if (!(blamed instanceof AgentGymError)) throw blamed
+  if (blamed.code === 'training_cancelled' || blamed.code === 'encoder_unavailable') throw blamed
   if (blamed.code !== 'training_failed') return blamed
   if (blamed.data.not_started === true || blamed.data.stack !== undefined) throw blamed
   return takenOver('sent an unreadable message, or none')

@@ -1,10 +1,11 @@
 import { parentPort } from 'node:worker_threads'
 import { AgentGymError, type CallAnswer, type ErrorReport } from '@agentgym/contract'
+import type { EncoderSet } from '../text-encoder/text-vectors.ts'
 import { type CallAnswerer, callAnswerer, type ServedManifest } from './call-answerer.ts'
 import type { ServedCall } from './call-codec.ts'
 
 export type ThreadRequest =
-  | { type: 'load'; manifest: ServedManifest; model: Uint8Array }
+  | { type: 'load'; manifest: ServedManifest; model: Uint8Array; encoders: EncoderSet }
   | { type: 'answer'; calls: ServedCall[] }
 export type ThreadReply =
   | { type: 'imported' }
@@ -20,7 +21,7 @@ if (parentPort !== null) {
   port.on('message', (request: ThreadRequest) => {
     try {
       if (request.type === 'answer') return reply({ type: 'answers', answers: answer(request.calls) })
-      answer = callAnswerer(request.manifest, request.model)
+      answer = callAnswerer(request.manifest, request.model, request.encoders)
       reply({ type: 'loaded' })
     } catch (error) {
       if (error instanceof AgentGymError) reply({ type: 'fault', error: error.toReport() })

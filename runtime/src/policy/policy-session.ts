@@ -1,10 +1,9 @@
 import { AgentGymError, type PolicySpec } from '@agentgym/contract'
 import { actionOutputNames, checkModelStructure, STATE_INPUT, STATE_OUTPUT, stateSize } from '@agentgym/contract/model'
 import { TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
-import { env } from 'onnxruntime-node'
-import { type Binding, binding, initOrt } from 'onnxruntime-node/dist/binding.js'
 import { escapeOutput } from '../sandbox/escape-output.ts'
 import { localModelLimits } from './local-model-limits.ts'
+import { type ExecutionProvider, type FloatTensor, loadSession, type OnnxSession, tensor } from './onnx-session.ts'
 import { distributionSize, gaussianSize } from './parameter-layout.ts'
 import {
   logDeviations,
@@ -15,8 +14,6 @@ import {
   ROLLOUT_VALUE,
   rolloutModel,
 } from './policy-graph.ts'
-
-export type ExecutionProvider = 'cpu' | 'cuda'
 
 /** A policy that acts on whole batches, synchronously; every array is made once and overwritten by each `run`. */
 export interface PolicySession {
@@ -43,9 +40,6 @@ export interface RolloutSession extends PolicySession {
   setWeights(flat: Float32Array): void
 }
 
-/** A tensor as the binding reads one. It has no use for methods, so a plain object does. */
-type Tensor = { type: 'float32'; location: 'cpu'; dims: number[]; data: Float32Array }
-
 /** Forgets the episodes that ended in some rows: `flags` is the engine's, one a row. */
 export function forgetEnded({ state, batch }: PolicySession, flags: Uint8Array): void {
   if (state === null) return
@@ -53,50 +47,6 @@ export function forgetEnded({ state, batch }: PolicySession, flags: Uint8Array):
   for (let row = 0; row < flags.length; row++) {
     if ((flags[row] & (TERMINATED | TRUNCATED)) !== 0) state.fill(0, row * size, (row + 1) * size)
   }
-}
-
-/**
- * ONNX Runtime's public `run` wraps its synchronous binding in a promise that waits for the event loop: 20 µs and an
- * await a step. A rollout must do neither, so this file, and it alone, takes the binding itself (onnxruntime-node is
- * pinned; a test holds the two equal). Outputs are given as fetches: a run allocates no tensor.
- *
- * The format is named, because ONNX Runtime would otherwise guess it from the bytes, and read some files by its own format's
- * reader that are ONNX to the walk.
- */
-function loadSession(bytes: Uint8Array, executionProvider: ExecutionProvider): Binding.InferenceSession {
-  // What goes wrong is thrown; ONNX Runtime would print it to standard error as well.
-  env.logLevel = 'fatal'
-  initOrt()
-  const backends = binding.listSupportedBackends().map(({ name }) => name)
-  if (!backends.includes(executionProvider)) throw providerUnavailable(executionProvider)
-  const session = new binding.InferenceSession()
-  try {
-    session.loadModel(bytes.buffer as ArrayBuffer, bytes.byteOffset, bytes.byteLength, {
-      executionProviders: [executionProvider],
-      // Parallelism comes from the rollout workers, one a core.
-      intraOpNumThreads: 1,
-      interOpNumThreads: 1,
-      executionMode: 'sequential',
-      graphOptimizationLevel: 'all',
-      extra: { session: { load_model_format: 'ONNX' } },
-    })
-  } catch (cause) {
-    if (executionProvider !== 'cpu') throw providerUnavailable(executionProvider, cause)
-    throw cause
-  }
-  return session
-}
-
-function providerUnavailable(executionProvider: ExecutionProvider, cause?: unknown): AgentGymError {
-  return new AgentGymError(
-    {
-      code: 'execution_provider_unavailable',
-      message: `ONNX Runtime has no usable execution provider "${executionProvider}" on this machine`,
-      hint: 'Use --set execution_provider=cpu, or install the CUDA libraries that onnxruntime-node asks for.',
-      data: { field: 'execution_provider', execution_provider: executionProvider },
-    },
-    { cause },
-  )
 }
 
 /** A session whose weights can be changed between runs: what rollouts and the trainer's evaluations use. */
@@ -110,9 +60,9 @@ export function createPolicySession(
   const observations = tensor([batch, rowSize(spec)])
   const distribution = tensor([batch, distributionSize(spec)])
   const values = wantsValues ? tensor([batch]) : null
-  const feeds: Record<string, Tensor> = { [ROLLOUT_INPUT]: observations }
+  const feeds: Record<string, FloatTensor> = { [ROLLOUT_INPUT]: observations }
   for (const { name, dims, data } of weights) feeds[name] = tensor(dims, data)
-  const fetches: Record<string, Tensor> = { [ROLLOUT_DISTRIBUTION]: distribution }
+  const fetches: Record<string, FloatTensor> = { [ROLLOUT_DISTRIBUTION]: distribution }
   if (values !== null) fetches[ROLLOUT_VALUE] = values
   const logStd = new Float32Array(gaussianSize(spec))
   const units = (spec.memory?.units ?? 0) * (wantsValues ? 2 : 1)
@@ -154,10 +104,10 @@ export function loadModelSession(bytes: Uint8Array, spec: PolicySpec, options: M
   const { batch, executionProvider = 'cpu', walk = true } = options
   const model = walk ? checkModelStructure(bytes, { policy: spec }, localModelLimits) : bytes
   const session = asModelFailure('model_load_failed', () => loadSession(model, executionProvider))
-  const feeds: Record<string, Tensor> = {}
+  const feeds: Record<string, FloatTensor> = {}
   for (const leaf of spec.observation) feeds[leaf.name] = tensor([batch, leaf.size])
   const values = tensor([batch])
-  const fetches: Record<string, Tensor> = { value: values }
+  const fetches: Record<string, FloatTensor> = { value: values }
   const outputs = spec.action.map((leaf) => {
     const names = actionOutputNames(leaf)
     const size = leaf.kind === 'box' ? leaf.size : leaf.counts.reduce((a, b) => a + b, 0)
@@ -216,8 +166,8 @@ type SessionState = { now: Float32Array; next: Float32Array }
 
 /** The tensors of a policy's memory; null where it has none. */
 function addState(
-  feeds: Record<string, Tensor>,
-  fetches: Record<string, Tensor>,
+  feeds: Record<string, FloatTensor>,
+  fetches: Record<string, FloatTensor>,
   [input, output]: [string, string],
   dims: [number, number],
 ): SessionState | null {
@@ -229,26 +179,15 @@ function addState(
 }
 
 function runner(
-  session: Binding.InferenceSession,
-  feeds: Record<string, Tensor>,
-  fetches: Record<string, Tensor>,
+  session: OnnxSession,
+  feeds: Record<string, FloatTensor>,
+  fetches: Record<string, FloatTensor>,
   state: SessionState | null,
 ): () => void {
-  // The binding's types ask for tensors with their methods, which it never calls.
-  const call = session.run.bind(session) as unknown as (
-    feeds: Record<string, Tensor>,
-    fetches: Record<string, Tensor>,
-    options: object,
-  ) => unknown
-  const options = {}
   return () => {
-    call(feeds, fetches, options)
+    session.run(feeds, fetches)
     state?.now.set(state.next)
   }
-}
-
-function tensor(dims: number[], data: Float32Array = new Float32Array(dims.reduce((a, b) => a * b, 1))): Tensor {
-  return { type: 'float32', location: 'cpu', dims, data }
 }
 
 function rowSize(spec: PolicySpec): number {

@@ -1,7 +1,7 @@
 import { policySpecSchema, type SpaceDescription } from '@agentgym/contract'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import { convolutionLayers } from './convolution.ts'
-import { buildPolicySpec, outputNames } from './policy-spec.ts'
+import { buildPolicySpec, checkPolicySpaces, outputNames } from './policy-spec.ts'
 
 const network = { hidden: [64, 64], activation: 'tanh', embedding: 8, normalizeObservation: false } as const
 const cart: SpaceDescription = {
@@ -128,4 +128,48 @@ test('only boards and images of 7 × 7 and more go through convolutions', () => 
     [64, 11, 11, 2],
     [64, 9, 9, 1],
   ])
+})
+
+describe('a text that a sentence encoder reads', () => {
+  const spaces = {
+    observation: {
+      type: 'dict',
+      entries: [
+        { name: 'ticket', space: { type: 'text', encoder: 'minilm', maxTokens: 64, vocabulary: 30522 } },
+        { name: 'at', space: { type: 'discrete', n: 3, start: 0 } },
+      ],
+    },
+    action: { type: 'discrete', n: 2, start: 0 },
+  } satisfies Parameters<typeof checkPolicySpaces>[1]
+  const policy = () => buildPolicySpec(spaces, { ...network, hidden: [4] })
+
+  test('is a box of its numbers, and declares the encoder', () => {
+    expect(policySpecSchema.parse(policy())).toEqual(policy())
+    expect(policy().observation[0]).toEqual({
+      name: 'ticket.embedding',
+      kind: 'box',
+      offset: 0,
+      size: 384,
+      counts: [],
+      shape: [384],
+      encoder: {
+        name: 'minilm',
+        model_sha256: '8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6',
+        vocabulary_sha256: '07eced375cec144d27c900241f3e339478dec958f92fddbc551f295c992038a3',
+        max_tokens: 64,
+        max_characters: 512,
+        pooling: 'mean',
+        normalized: true,
+      },
+    })
+  })
+
+  test.each(['model_sha256', 'vocabulary_sha256'] as const)('refuses an agent with another %s', (field) => {
+    const other = policy()
+    checkPolicySpaces(other, spaces)
+    if (other.observation[0].encoder !== undefined) other.observation[0].encoder[field] = 'a'.repeat(64)
+    expect(() => checkPolicySpaces(other, spaces)).toThrow(
+      expect.objectContaining({ code: 'agent_invalid', message: expect.stringContaining(`${field} aaaaaaaaaaaa`) }),
+    )
+  })
 })

@@ -1,8 +1,16 @@
 import { isDeepStrictEqual } from 'node:util'
-import { type ActionLeaf, AgentGymError, type PolicySpec, type TrainingPlan } from '@agentgym/contract'
+import {
+  type ActionLeaf,
+  AgentGymError,
+  type ObservationLeaf,
+  type PolicySpec,
+  type SpaceDescription,
+  type TrainingPlan,
+} from '@agentgym/contract'
 import { actionOutputNames, STATE_INPUT, STATE_OUTPUT } from '@agentgym/contract/model'
 import { actionLeaves, type ActionLeaf as EngineLeaf, observationLeaves } from '@agentgym/scenario/engine'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
+import { declaredEncoder } from '../text-encoder/sentence-encoders.ts'
 import { isImage } from './convolution.ts'
 import { squashLeaf } from './squash.ts'
 
@@ -26,7 +34,7 @@ export function buildPolicySpec(
   const action = uniquelyNamed(actionLeaves(description.action), 'action', []).map(policyLeaf).map(shape)
   const { convolution, memory } = network
   const reserved = [...outputNames(action), ...(memory === undefined ? [] : [STATE_INPUT, STATE_OUTPUT])]
-  const observation = uniquelyNamed(observationLeaves(description.observation), 'obs', reserved)
+  const observation = uniquelyNamed(policyLeaves(description.observation), 'obs', reserved)
   return {
     version: 1,
     observation,
@@ -44,6 +52,14 @@ export function buildPolicySpec(
 /** What the policy keeps of the engine's leaf. */
 function policyLeaf({ list, default: fixed, ...leaf }: EngineLeaf): ActionLeaf {
   return leaf
+}
+
+/** What the policy sees of the engine's leaves: a text that an encoder reads is a box of the encoder's numbers. */
+function policyLeaves(space: SpaceDescription): ObservationLeaf[] {
+  return observationLeaves(space).map(({ encoder, ...leaf }) => {
+    if (encoder === undefined) return leaf
+    return { ...leaf, name: `${leaf.name}.embedding`, kind: 'box', counts: [], encoder: declaredEncoder(encoder) }
+  })
 }
 
 /** The network that a run's settings ask for, in a scenario that needs memory or not. */
@@ -99,6 +115,7 @@ export function checkPolicySpaces(
 ): void {
   const squashed = policy.action.some((leaf) => leaf.squash !== undefined)
   const own = buildPolicySpec(spaces, { ...policy, boxActions: squashed ? 'squashed' : 'clipped' })
+  for (const [i, leaf] of policy.observation.entries()) checkEncoder(leaf, own.observation[i])
   for (const side of ['observation', 'action'] as const) {
     if (isDeepStrictEqual(own[side], policy[side])) continue
     throw new AgentGymError({
@@ -108,4 +125,18 @@ export function checkPolicySpaces(
       data: { file: 'agent.json', field: `policy.${side}` },
     })
   }
+}
+
+/** Another file of an encoder gives other vectors, upon which the agent would act otherwise than it was evaluated. */
+function checkEncoder(leaf: ObservationLeaf, own: ObservationLeaf | undefined): void {
+  if (leaf.encoder === undefined || own?.encoder === undefined) return
+  const fields = ['model_sha256', 'vocabulary_sha256'] as const
+  const other = fields.find((field) => leaf.encoder?.[field] !== own.encoder?.[field])
+  if (other === undefined) return
+  throw new AgentGymError({
+    code: 'agent_invalid',
+    message: `agent.json: ${leaf.name} is made by another version of the text encoder "${leaf.encoder.name}" (${other} ${leaf.encoder[other].slice(0, 12)}, here ${own.encoder[other].slice(0, 12)}).`,
+    hint: 'Run the agent with the version of AgentGym that trained it, or train it again.',
+    data: { file: 'agent.json', field: 'policy.observation', encoder: leaf.encoder.name },
+  })
 }

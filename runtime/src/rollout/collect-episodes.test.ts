@@ -138,7 +138,7 @@ describe('episodes of groups', () => {
 
 test('a rollout that no process could hold is refused before its memory is asked for', () => {
   const spec = { action: [{ size: 1 }] } as unknown as Parameters<typeof allocateSegment>[1]
-  const description = { sizes: { observation: 100, action: 1, mask: 0 }, masked: false }
+  const description = { sizes: { observation: 100, action: 1, mask: 0, text: 0 }, masked: false }
   const allocate = () => allocateSegment(description, spec, { steps: 1e6, environments: 4096, episodes: true })
   expect(allocate).toThrow(expect.objectContaining({ code: 'config_invalid' }))
 })

@@ -2,11 +2,12 @@ import assert from 'node:assert'
 import { isDeepStrictEqual } from 'node:util'
 import type { PolicySpec, ScenarioLogs } from '@agentgym/contract'
 import type { RolloutSegment } from '../learner/learner-types.ts'
+import type { ExecutionProvider } from '../policy/onnx-session.ts'
 import { parameterLayout } from '../policy/parameter-layout.ts'
-import type { ExecutionProvider } from '../policy/policy-session.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import type { ScenarioCode } from '../sandbox/scenario-code.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
+import type { EncodedText, EncoderSet, EncodingCounts } from '../text-encoder/text-vectors.ts'
 import { type EnvironmentSnapshot, EpisodeColumns, type EpisodeRecord } from './episodes.ts'
 import { WorkerChannel, type WorkerRequest } from './worker-channel.ts'
 
@@ -28,9 +29,15 @@ export type PoolConfiguration = {
   /** Vector steps in one rollout; for whole episodes the scenario's time limit. */
   rolloutSteps: number
   executionProvider?: ExecutionProvider
+  /** For the texts that a sentence encoder reads; left out: there is none. */
+  encoders?: EncoderSet
 }
 
 export type Rollout = { segments: RolloutSegment[]; episodes: EpisodeRecord[] }
+
+type CollectRequest =
+  | Omit<Extract<WorkerRequest, { type: 'collect' }>, 'learned'>
+  | Omit<Extract<WorkerRequest, { type: 'collectEpisodes' }>, 'learned'>
 
 /** Environments of each worker: contiguous, as even as can be. */
 export function splitEnvironments(
@@ -49,11 +56,15 @@ export function splitEnvironments(
  * its global number, not on the worker that plays it. After an error only `close` is left.
  */
 export class RolloutPool {
+  /** Texts of all rollouts that a sentence encoder reads, and how many had to be encoded. */
+  readonly encoding: EncodingCounts = { texts: 0, encoded: 0 }
   readonly #channels: WorkerChannel[]
   #active: WorkerChannel[] = []
   #split: { environments: number; firstEnvironment: number }[] = []
   #segments: RolloutSegment[] = []
   #weights: Float32Array = new Float32Array(0)
+  /** What each worker encoded in the rollout before: the others need not. */
+  #encoded: EncodedText[][] = []
 
   private constructor(
     workers: number,
@@ -109,10 +120,11 @@ export class RolloutPool {
   }
 
   /** Makes sessions and shared memory, and resets every environment; again, too, after rollouts. */
-  async configure({ spec, rolloutSteps, executionProvider = 'cpu' }: PoolConfiguration): Promise<void> {
+  async configure({ spec, rolloutSteps, executionProvider = 'cpu', encoders = {} }: PoolConfiguration): Promise<void> {
     const { totalSize } = parameterLayout(spec)
     this.#weights = new Float32Array(new SharedArrayBuffer(totalSize * 4))
-    const request = { type: 'configure', spec, rolloutSteps, executionProvider, weights: this.#weights } as const
+    const weights = this.#weights
+    const request = { type: 'configure', spec, rolloutSteps, executionProvider, encoders, weights } as const
     const configured = await Promise.all(this.#active.map((channel) => channel.ask(request, 'configured')))
     this.#segments = configured.map(({ segment }) => segment)
   }
@@ -135,9 +147,19 @@ export class RolloutPool {
     return this.#collect(weights, { type: 'collectEpisodes', episode })
   }
 
-  async #collect(weights: Float32Array, request: WorkerRequest): Promise<Rollout> {
+  async #collect(weights: Float32Array, request: CollectRequest): Promise<Rollout> {
     this.#weights.set(weights)
-    const replies = await Promise.all(this.#active.map((channel) => channel.ask(request, 'collected')))
+    const replies = await Promise.all(
+      this.#active.map((channel, i) => {
+        const learned = this.#encoded.flatMap((texts, other) => (other === i ? [] : texts))
+        return channel.ask({ ...request, learned }, 'collected')
+      }),
+    )
+    this.#encoded = replies.map(({ encoded }) => encoded)
+    for (const { encoding } of replies) {
+      this.encoding.texts += encoding.texts
+      this.encoding.encoded += encoding.encoded
+    }
     return { segments: this.#segments, episodes: replies.flatMap(({ episodes }) => EpisodeColumns.unpack(episodes)) }
   }
 

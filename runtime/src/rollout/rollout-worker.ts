@@ -3,15 +3,27 @@ import { parentPort } from 'node:worker_threads'
 import { AgentGymError } from '@agentgym/contract'
 import { createPolicySession, type RolloutSession } from '../policy/policy-session.ts'
 import { createSandboxedEnvironment, type SandboxedEnvironment } from '../sandbox/sandboxed-environment.ts'
+import type { VectorEnvironment } from '../sandbox/vector-environment.ts'
+import { encodeObservations } from '../text-encoder/encode-observations.ts'
+import { TextVectors } from '../text-encoder/text-vectors.ts'
 import { allocateSegment, RolloutCollector } from './collect-rollout.ts'
 import type { EpisodeColumns } from './episodes.ts'
 import type { WorkerConfiguration, WorkerOpen, WorkerReply, WorkerRequest } from './worker-channel.ts'
+
+type Configured = {
+  /** The guest's, with the vectors of its texts. */
+  environment: VectorEnvironment
+  session: RolloutSession
+  collector: RolloutCollector
+  weights: Float32Array
+  vectors: TextVectors
+}
 
 /** One rollout thread: an isolate with its environments, an inference session, and the loop over both. */
 class RolloutWorker {
   readonly #reply: (reply: WorkerReply) => void
   #opened: { open: WorkerOpen; environment: SandboxedEnvironment } | null = null
-  #configured: { session: RolloutSession; collector: RolloutCollector; weights: Float32Array } | null = null
+  #configured: Configured | null = null
 
   constructor(reply: (reply: WorkerReply) => void) {
     this.#reply = reply
@@ -24,13 +36,15 @@ class RolloutWorker {
       case 'configure':
         return this.#configure(request)
       case 'collect': {
-        const { session, collector, weights } = this.#ready()
+        const { session, collector, weights, vectors } = this.#ready()
         session.setWeights(weights)
+        vectors.learn(request.learned)
         return this.#collected(collector.collect(request.startStep, request.epsilon))
       }
       case 'collectEpisodes': {
-        const { session, collector, weights } = this.#ready()
+        const { session, collector, weights, vectors } = this.#ready()
         session.setWeights(weights)
+        vectors.learn(request.learned)
         return this.#collected(collector.collectEpisodes(request.episode))
       }
       case 'snapshot': {
@@ -42,7 +56,8 @@ class RolloutWorker {
         return { type: 'snapshots', snapshots }
       }
       case 'restore': {
-        const { open, environment } = this.#guest()
+        const { environment } = this.#ready()
+        const { open } = this.#guest()
         for (const { environment: number, episode, actions, state } of request.snapshots) {
           environment.restore(number - open.firstEnvironment, episode, actions)
           if (state !== undefined) stateOf(this.#ready().session, number - open.firstEnvironment)?.set(state)
@@ -52,6 +67,7 @@ class RolloutWorker {
       }
       case 'close':
         this.#configured?.session.dispose()
+        this.#configured?.vectors.dispose()
         this.#opened?.environment.dispose()
         return { type: 'closed' }
     }
@@ -59,7 +75,13 @@ class RolloutWorker {
 
   #collected(episodes: EpisodeColumns): WorkerReply {
     this.#guest().environment.takeLogs()
-    return { type: 'collected', episodes: episodes.pack() }
+    const { vectors } = this.#ready()
+    return {
+      type: 'collected',
+      episodes: episodes.pack(),
+      encoding: vectors.takeCounts(),
+      encoded: vectors.takeFresh(),
+    }
   }
 
   #open(open: WorkerOpen): WorkerReply {
@@ -79,8 +101,10 @@ class RolloutWorker {
     return { type: 'opened', description: environment.description }
   }
 
-  #configure({ spec, rolloutSteps, executionProvider, weights }: WorkerConfiguration): WorkerReply {
-    const { open, environment } = this.#guest()
+  #configure({ spec, rolloutSteps, executionProvider, encoders, weights }: WorkerConfiguration): WorkerReply {
+    const { open, environment: guest } = this.#guest()
+    const vectors = this.#configured?.vectors ?? new TextVectors(encoders)
+    const environment = encodeObservations(guest, vectors)
     const { environments, groupSize, seed, firstEnvironment } = open
     const shape = { steps: rolloutSteps, environments, episodes: groupSize !== null }
     const segment = allocateSegment(environment.description, spec, shape)
@@ -90,7 +114,7 @@ class RolloutWorker {
     const collector = new RolloutCollector({ environment, session, segment, seed, firstEnvironment })
     environment.reset()
     this.#configured?.session.dispose()
-    this.#configured = { session, collector, weights }
+    this.#configured = { environment, session, collector, weights, vectors }
     return { type: 'configured', segment }
   }
 

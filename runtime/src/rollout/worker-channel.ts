@@ -1,10 +1,11 @@
 import { Worker } from 'node:worker_threads'
 import { AgentGymError, type ErrorReport, type PolicySpec, type ScenarioLogs } from '@agentgym/contract'
 import type { RolloutSegment } from '../learner/learner-types.ts'
-import type { ExecutionProvider } from '../policy/policy-session.ts'
+import type { ExecutionProvider } from '../policy/onnx-session.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import type { ScenarioCode } from '../sandbox/scenario-code.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
+import type { EncodedText, EncoderSet, EncodingCounts } from '../text-encoder/text-vectors.ts'
 import type { EnvironmentSnapshot, PackedEpisodes } from './episodes.ts'
 
 type Answer<Type extends WorkerReply['type']> = Extract<WorkerReply, { type: Type }>
@@ -95,6 +96,8 @@ export type WorkerConfiguration = {
   spec: PolicySpec
   rolloutSteps: number
   executionProvider: ExecutionProvider
+  /** Of the texts in the observations; none where no text needs one. */
+  encoders: EncoderSet
   /** The flat weight buffer, shared; read at the start of every rollout. */
   weights: Float32Array
 }
@@ -103,8 +106,9 @@ export type WorkerConfiguration = {
 export type WorkerRequest =
   | ({ type: 'open' } & WorkerOpen)
   | ({ type: 'configure' } & WorkerConfiguration)
-  | { type: 'collect'; startStep: number; epsilon: number | null }
-  | { type: 'collectEpisodes'; episode: number }
+  /** `learned`: what other threads have encoded meanwhile. */
+  | { type: 'collect'; startStep: number; epsilon: number | null; learned: EncodedText[] }
+  | { type: 'collectEpisodes'; episode: number; learned: EncodedText[] }
   | { type: 'snapshot' }
   | { type: 'restore'; snapshots: EnvironmentSnapshot[] }
   | { type: 'close' }
@@ -116,7 +120,7 @@ export type WorkerReply =
   | { type: 'logs'; logs: ScenarioLogs }
   | { type: 'opened'; description: ScenarioDescription }
   | { type: 'configured'; segment: RolloutSegment }
-  | { type: 'collected'; episodes: PackedEpisodes }
+  | { type: 'collected'; episodes: PackedEpisodes; encoding: EncodingCounts; encoded: EncodedText[] }
   | { type: 'snapshots'; snapshots: EnvironmentSnapshot[] }
   | { type: 'restored' }
   | { type: 'closed' }

@@ -1,6 +1,8 @@
 import process from 'node:process'
 import { Worker } from 'node:worker_threads'
 import { AgentGymError, type ErrorReport } from '@agentgym/contract'
+import type { EncoderFiles } from '../text-encoder/sentence-encoder.ts'
+import type { TextEncoderName } from '../text-encoder/sentence-encoders.ts'
 import type { JobLimits } from './limits.ts'
 
 /** A job's end of the line to its supervisor. */
@@ -18,6 +20,11 @@ export type JobChannel = {
   progress(): void
   /** Takes what the supervisor sends while the job runs; what comes before this is called is dropped. */
   onMessage(handler: (message: unknown) => void): void
+  /**
+   * The files of a text encoder, in memory that threads share. The supervisor obtains them, since a job has neither network
+   * nor files. Rejects with `encoder_unavailable`.
+   */
+  encoder(name: TextEncoderName): Promise<EncoderFiles>
   /** True once the supervisor has requested a graceful end. */
   stopRequested(): boolean
   /**
@@ -42,17 +49,20 @@ export function serveJob<Job, Result>(handler: (job: Job, channel: JobChannel) =
   process.on('unhandledRejection', (error) => void finish({ kind: 'error', report: toReport(error) }))
   let stopRequested = false
   let take: (message: unknown) => void = () => {}
+  const encoders = new RequestedEncoders()
   process.on('message', (toJob: ToJob) => {
     if (toJob.kind === 'stop') {
       stopRequested = true
       return
     }
     if (toJob.kind === 'message') return take(toJob.message)
+    if (toJob.kind === 'encoder') return encoders.receive(toJob)
     endWithParent()
     const onMessage = (handler: typeof take) => {
       take = handler
     }
-    const channel = { ...openChannel(toJob), onMessage, stopRequested: () => stopRequested }
+    const encoder = (name: TextEncoderName) => encoders.request(name)
+    const channel = { ...openChannel(toJob), onMessage, encoder, stopRequested: () => stopRequested }
     handler(toJob.job as Job, channel).then(
       (result) => finish({ kind: 'result', result }),
       (error) => finish({ kind: 'error', report: toReport(error) }),
@@ -66,7 +76,7 @@ function openChannel({
 }: {
   limits: JobLimits
   user: number
-}): Omit<JobChannel, 'onMessage' | 'stopRequested'> {
+}): Omit<JobChannel, 'onMessage' | 'encoder' | 'stopRequested'> {
   const boards = new Map<number, Int32Array>()
   let progress = 0
   const beat = () => {
@@ -82,6 +92,31 @@ function openChannel({
     watchBoard: (worker, board) => void boards.set(worker, board),
     progress: () => void progress++,
     lockDown: () => lockDown(user),
+  }
+}
+
+/** Requests of encoders that the supervisor has not answered yet. */
+class RequestedEncoders {
+  readonly #pending = new Map<TextEncoderName, PromiseWithResolvers<EncoderFiles>>()
+
+  request(name: TextEncoderName): Promise<EncoderFiles> {
+    const known = this.#pending.get(name)
+    if (known !== undefined) return known.promise
+    const pending = Promise.withResolvers<EncoderFiles>()
+    this.#pending.set(name, pending)
+    write({ kind: 'encoder', name }).catch(pending.reject)
+    return pending.promise
+  }
+
+  receive({ name, answer }: Extract<ToJob, { kind: 'encoder' }>): void {
+    const pending = this.#pending.get(name)
+    if ('report' in answer) {
+      pending?.reject(new AgentGymError(answer.report))
+      return
+    }
+    const shared = new Uint8Array(new SharedArrayBuffer(answer.files.model.length))
+    shared.set(answer.files.model)
+    pending?.resolve({ ...answer.files, model: shared })
   }
 }
 
@@ -114,7 +149,7 @@ function endWithParent(): void {
   new Worker(source, { eval: true, workerData: process.ppid, resourceLimits }).unref()
 }
 
-function toReport(error: unknown): ErrorReport {
+export function toReport(error: unknown): ErrorReport {
   if (error instanceof AgentGymError) return error.toReport()
   const message = error instanceof Error ? error.message : 'a value that is not an Error was thrown'
   const stack = error instanceof Error ? (error.stack ?? '').slice(0, 2048) : ''
@@ -156,6 +191,8 @@ export type ToJob =
   | { kind: 'job'; job: unknown; limits: JobLimits; user: number }
   /** A message to the running job. */
   | { kind: 'message'; message: unknown }
+  /** Answers `encoder`. */
+  | { kind: 'encoder'; name: TextEncoderName; answer: { files: EncoderFiles } | { report: ErrorReport } }
   /** Requests a graceful end: keep the results so far and return. */
   | { kind: 'stop' }
 
@@ -169,6 +206,8 @@ export type FromJob =
       progress: number
     }
   | { kind: 'message'; message: unknown }
+  /** Requests the files of a text encoder, once. */
+  | { kind: 'encoder'; name: TextEncoderName }
   | { kind: 'result'; result: unknown }
   | { kind: 'error'; report: ErrorReport }
 

@@ -260,7 +260,8 @@ class IsolatedEnvironment implements SandboxedEnvironment {
 }
 
 function assertAffordable(identity: ScenarioIdentity, { sizes }: ScenarioDescription, environments: number): void {
-  const bytes = environments * (8 * sizes.observation + 4 * sizes.action + sizes.mask + 8 * MAX_METRICS + 64)
+  const bytes =
+    environments * (8 * sizes.observation + 4 * sizes.action + sizes.mask + 4 * sizes.text + 8 * MAX_METRICS + 64)
   if (bytes <= MAX_BUFFER_BYTES) return
   const gigabytes = (bytes / 2 ** 30).toFixed(1)
   throw new AgentGymError({

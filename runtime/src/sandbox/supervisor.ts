@@ -5,10 +5,12 @@ import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AgentGymError, type ErrorReport, errorCatalog } from '@agentgym/contract'
+import { obtainEncoder } from '../text-encoder/obtain-encoder.ts'
+import { encoderSources, type TextEncoderName } from '../text-encoder/sentence-encoders.ts'
 import { OutputTail } from './escape-output.ts'
 import { jobCommand } from './job-command.ts'
 import { readProcessMemoryMb } from './job-memory.ts'
-import { BEAT_MS, type FromJob, type ToJob } from './job-process.ts'
+import { BEAT_MS, type FromJob, type ToJob, toReport } from './job-process.ts'
 import { explainExit, explainHang, explainMemory, JobWatch } from './job-watch.ts'
 import { type JobLimits, withDefaults } from './limits.ts'
 import { type StartedJob, startJob } from './start-job.ts'
@@ -95,7 +97,11 @@ async function watchJob(job: StartedJob, options: SupervisedJob, limits: JobLimi
   child.on('close', (code, exitSignal) =>
     resolve({ error: explainExit(identity, watch, output, ...job.ending(code, exitSignal)) }),
   )
-  child.on('message', receiver(watch, options.onMessage, resolve))
+  const send = (message: ToJob) => {
+    // A job that is ending has closed the channel.
+    if (child.connected) child.send(message, () => {})
+  }
+  child.on('message', receiver(watch, { onMessage: options.onMessage, onEncoder: encoderAnswers(send) }, resolve))
   const group = await job.confine(limits.processMemoryMb)
   const user = FIRST_JOB_UID + randomInt(JOB_UIDS)
   const toJob: ToJob = { kind: 'job', job: options.job, limits, user }
@@ -104,10 +110,6 @@ async function watchJob(job: StartedJob, options: SupervisedJob, limits: JobLimi
       // A process that has just ended takes nothing either: its end, which says more, is a moment away.
       if (error !== null) setTimeout(() => resolve({ error: notStarted(error) }), ENDING_MS).unref()
     })
-  const send = (message: ToJob) => {
-    // A job that is ending has closed the channel.
-    if (child.connected) child.send(message, () => {})
-  }
   options.onStart?.((message) => send({ kind: 'message', message }))
   const askToStop = () => send({ kind: 'stop' })
   if (options.stop?.aborted) askToStop()
@@ -132,7 +134,11 @@ async function watchJob(job: StartedJob, options: SupervisedJob, limits: JobLimi
 }
 
 /** Handles what the job sends; `onMessage` sees messages one at a time, and all of them before the result counts. */
-function receiver(watch: JobWatch, onMessage: SupervisedJob['onMessage'], settle: (outcome: Outcome) => void) {
+function receiver(
+  watch: JobWatch,
+  { onMessage, onEncoder }: Pick<SupervisedJob, 'onMessage'> & { onEncoder: (name: unknown) => void },
+  settle: (outcome: Outcome) => void,
+) {
   let handled: Promise<void> = Promise.resolve()
   const after = (next: () => void | Promise<void>) => {
     handled = handled.then(next)
@@ -144,6 +150,8 @@ function receiver(watch: JobWatch, onMessage: SupervisedJob['onMessage'], settle
         return watch.beat(message.boards, message.progress)
       case 'message':
         return after(() => onMessage?.(message.message))
+      case 'encoder':
+        return onEncoder(message.name)
       case 'result':
         return after(() => settle({ result: message.result }))
       case 'error':
@@ -158,6 +166,20 @@ function receiver(watch: JobWatch, onMessage: SupervisedJob['onMessage'], settle
       // Not what serveJob sends: the process no longer runs our code.
       settle({ error: unreadable() })
     }
+  }
+}
+
+/** Obtains the encoders that the job requests, each once: it may be a stranger's by now. */
+function encoderAnswers(send: (message: ToJob) => void): (name: unknown) => void {
+  const requested = new Set<unknown>()
+  return (received) => {
+    if (requested.has(received) || !Object.hasOwn(encoderSources, String(received))) return
+    requested.add(received)
+    const name = received as TextEncoderName
+    obtainEncoder(name).then(
+      (files) => send({ kind: 'encoder', name, answer: { files } }),
+      (error) => send({ kind: 'encoder', name, answer: { report: toReport(error) } }),
+    )
   }
 }
 

@@ -44,7 +44,7 @@ export function describeSpace(space: SpaceDescription): string {
     case 'multiDiscrete':
       return `multiDiscrete [${space.nvec.join(', ')}]`
     case 'text':
-      return `text of ${space.maxTokens} tokens`
+      return `text of ${space.maxTokens} tokens${space.encoder === undefined ? '' : `, encoded by ${space.encoder}`}`
     case 'list':
       return `list of up to ${space.slots} items of ${space.features} numbers`
     case 'dict':

@@ -1,4 +1,4 @@
-import type { MeasuredDefaults, PolicySpec, ScenarioLogs, TrainingPlan } from '@agentgym/contract'
+import type { MeasuredDefaults, PolicySpec, ProgressEvent, ScenarioLogs, TrainingPlan } from '@agentgym/contract'
 import { Evaluator } from '../evaluation/evaluator.ts'
 import { createLearner, loadAddon } from '../learner/learner.ts'
 import type { Learner } from '../learner/learner-types.ts'
@@ -7,6 +7,7 @@ import { exportModel } from '../policy/policy-graph.ts'
 import { RolloutPool } from '../rollout/rollout-pool.ts'
 import { type JobChannel, serveJob } from '../sandbox/job-process.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
+import { type EncoderSet, type EncodingCounts, obtainEncoders } from '../text-encoder/text-vectors.ts'
 import { a2c } from './a2c.ts'
 import type { Algorithm, RolloutObserver } from './algorithm.ts'
 import { assertContinues, type Checkpoint, decodeCheckpoint, encodeCheckpoint, settingsOf } from './checkpoint.ts'
@@ -55,9 +56,11 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
   })
   if (resume === null) begin(job, policy, learner)
   noticeMissingMemory(job.plan, description, policy, send)
-  const plan = await completedPlan(job.plan, resume, () => measure(job.plan, { pool, policy, learner }), send)
+  const encoders = await obtainEncoders(policy, channel.encoder)
+  const parts = { pool, policy, learner, encoders }
+  const plan = await completedPlan(job.plan, resume, () => measure(job.plan, parts), send)
   const rolloutSteps = plan.algorithm === 'grpo' ? description.maxSteps : planRollouts(plan.settings).rolloutSteps
-  await pool.configure({ spec: policy, rolloutSteps, executionProvider: settings.execution_provider })
+  await pool.configure({ spec: policy, rolloutSteps, executionProvider: settings.execution_provider, encoders })
   const observe = trajectories(job, policy, resume, send)
   const result = await runIterations({
     ...{ plan, seed, learner, resume },
@@ -67,7 +70,7 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
     reference: referenceOf(job, resume, learner),
     evaluate: (weights, purpose) =>
       evaluator.evaluate({
-        ...{ scenario, success, policy },
+        ...{ scenario, success, policy, encoders },
         model: exportModel(policy, weights),
         ownModel: true,
         episodes: settings.evaluation_episodes,
@@ -75,7 +78,9 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
         taskOrder: 'drawn',
         limits: channel.limits,
       }),
-    onProgress: progress(job, channel, send),
+    onProgress: progress(job, channel, (event) =>
+      send({ type: 'progress', event: { ...event, ...textEncoding(pool.encoding) } }),
+    ),
     onEvaluation: (evaluation, place) => send({ type: 'evaluation', evaluation, place }),
     onCheckpoint: (checkpoint) =>
       send({ type: 'checkpoint', bytes: encodeCheckpoint(checkpoint), place: placeOf(checkpoint) }),
@@ -122,11 +127,16 @@ async function completedPlan(
 /** What the untrained policy plays, which is nearly random. Training then begins with the same episodes. */
 async function measure(
   plan: TrainingPlan,
-  { pool, policy, learner }: { pool: RolloutPool; policy: PolicySpec; learner: Learner },
+  {
+    pool,
+    policy,
+    learner,
+    encoders,
+  }: { pool: RolloutPool; policy: PolicySpec; learner: Learner; encoders: EncoderSet },
 ): Promise<MeasuredDefaults['measured']> {
   const steps = Math.min(MEASURED_STEPS, plan.settings.steps)
   const rolloutSteps = Math.max(1, Math.floor(steps / environmentsOf(plan)))
-  await pool.configure({ spec: policy, rolloutSteps, executionProvider: plan.settings.execution_provider })
+  await pool.configure({ spec: policy, rolloutSteps, executionProvider: plan.settings.execution_provider, encoders })
   const { segments } = await pool.collect(learner.weights(), 0)
   return measureRewards(segments)
 }
@@ -207,7 +217,7 @@ function trajectories(
 function progress(
   { everyIteration }: TrainingJob,
   channel: JobChannel,
-  send: (message: TrainingMessage) => void,
+  send: (event: ProgressEvent) => void,
 ): TrainingRun['onProgress'] {
   let sent = 0
   let last = 0
@@ -218,8 +228,12 @@ function progress(
     if (soon && !everyIteration) return
     sent += 1
     last = now
-    send({ type: 'progress', event })
+    send(event)
   }
+}
+
+function textEncoding({ texts, encoded }: EncodingCounts): Pick<ProgressEvent, 'text_encoding'> {
+  return texts === 0 ? {} : { text_encoding: { texts, encoded, hit_rate: 1 - encoded / texts } }
 }
 
 function placeOf({ iteration, steps, seconds, dropped }: Checkpoint): RunPlace & Pick<Checkpoint, 'dropped'> {

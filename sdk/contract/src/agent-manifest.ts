@@ -6,13 +6,39 @@ import { trainingAlgorithms } from './training-settings.ts'
 const count = z.int().nonnegative()
 const positive = z.int().positive()
 
+const sha256 = z.string().regex(/^[0-9a-f]{64}$/)
+
+/**
+ * The frozen sentence encoder whose vector of a text is the policy's input. It is no part of model.onnx: who runs the agent
+ * needs these very files, and another file is refused.
+ */
+const sentenceEncoderSchema = z.strictObject({
+  name: z.literal('minilm'),
+  /** SHA-256 (hex) of the encoder's ONNX model. */
+  model_sha256: sha256,
+  /** SHA-256 (hex) of its vocabulary, one word piece a line. */
+  vocabulary_sha256: sha256,
+  /** Word pieces that are read, the two that mark beginning and end included; the rest of a text is cut off. */
+  max_tokens: positive,
+  /** Of UTF-16 units: what a text has beyond them is cut off first. */
+  max_characters: positive,
+  /** How the vectors of the word pieces become one. */
+  pooling: z.literal('mean'),
+  /** The vector is divided by its Euclidean norm. */
+  normalized: z.literal(true),
+})
+export type SentenceEncoder = z.infer<typeof sentenceEncoderSchema>
+
 /**
  * One leaf of the observation space in the flat float32 row that the engine writes and the policy reads.
  * `box`: `size` numbers. `discrete`, `multiDiscrete`: one index a component, `counts` values each (one-hot in the
- * network). `text`: `size` token ids below `counts[0]`, 0 is padding.
+ * network). `text`: `size` token ids below `counts[0]`, 0 is padding. A text with an encoder is a box of its numbers.
  */
 const observationLeafSchema = z.strictObject({
-  /** Name of the ONNX input: `obs` for a space that is one leaf, else the dict path joined by dots. */
+  /**
+   * Name of the ONNX input: `obs` for a space that is one leaf, else the dict path joined by dots; with `.embedding` behind
+   * it where the input is an encoder's vector.
+   */
   name: z.string().min(1),
   kind: z.enum(['box', 'discrete', 'multiDiscrete', 'text']),
   /** First column in the flat observation row. */
@@ -25,6 +51,8 @@ const observationLeafSchema = z.strictObject({
   shape: z.array(positive),
   /** Of a list, which is a box of shape [slots, 1 + features]: its rows are alike, so they share their statistics. */
   slots: positive.optional(),
+  /** Absent: the numbers are the scenario's own. */
+  encoder: sentenceEncoderSchema.optional(),
 })
 export type ObservationLeaf = z.infer<typeof observationLeafSchema>
 

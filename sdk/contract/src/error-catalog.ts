@@ -33,6 +33,11 @@ export const errorCatalog = {
   },
   checkpoint_invalid: { exit: 2, status: 422, summary: 'A checkpoint is unreadable or was made with other settings.' },
   execution_provider_unavailable: { exit: 2, status: 503, summary: 'CUDA was requested but is not available.' },
+  encoder_unavailable: {
+    exit: 2,
+    status: 503,
+    summary: 'A text encoder that the scenario names is missing and could not be downloaded.',
+  },
   setup_incomplete: { exit: 2, status: 503, summary: 'A component that setup builds is missing, such as the learner.' },
   database_in_use: { exit: 2, status: 503, summary: 'Another process is using the embedded database.' },
   database_unavailable: {

@@ -24,6 +24,7 @@ export {
   policySpecSchema,
   type RuntimeSignature,
   runtimeSignatureSchema,
+  type SentenceEncoder,
   type TaskOrder,
   taskOrderOf,
   taskOrderSchema,

@@ -15,7 +15,7 @@ export type SpaceDescription =
     }
   | { type: 'discrete'; n: number; start: number; labels?: string[]; list?: string; default?: number }
   | { type: 'multiDiscrete'; nvec: number[] }
-  | { type: 'text'; maxTokens: number; vocabulary: number }
+  | { type: 'text'; maxTokens: number; vocabulary: number; encoder?: 'minilm' }
   | { type: 'list'; slots: number; features: number }
   | { type: 'dict'; entries: { name: string; space: SpaceDescription }[]; choice?: string }
 
@@ -45,8 +45,16 @@ export const spaceDescriptionSchema: z.ZodType<SpaceDescription> = z.lazy(() =>
       default: z.int().nonnegative().optional(),
     }),
     z.strictObject({ type: z.literal('multiDiscrete'), nvec: z.array(positive).min(1) }),
-    /** Text becomes `maxTokens` token ids below `vocabulary`; id 0 is padding. */
-    z.strictObject({ type: z.literal('text'), maxTokens: positive, vocabulary: positive }),
+    /**
+     * Text becomes `maxTokens` token ids below `vocabulary`; id 0 is padding. With `encoder` it becomes the vector of that
+     * frozen sentence encoder, which reads at most `maxTokens` word pieces.
+     */
+    z.strictObject({
+      type: z.literal('text'),
+      maxTokens: positive,
+      vocabulary: positive,
+      encoder: z.literal('minilm').optional(),
+    }),
     /** Up to `slots` items of `features` numbers; a row of the shape [slots, 1 + features] begins with 1 where the slot is filled. */
     z.strictObject({ type: z.literal('list'), slots: positive, features: positive }),
     z.strictObject({

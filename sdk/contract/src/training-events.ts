@@ -18,6 +18,17 @@ export const progressEventSchema = z.strictObject({
   /** Of this iteration: playing, and learning from what was played. */
   collect_seconds: z.number().nonnegative(),
   update_seconds: z.number().nonnegative(),
+  /**
+   * Texts that a sentence encoder reads, since the trainer's process began: how many the observations had, how many of them
+   * had to be encoded, and the share of the rest. Absent: the scenario has none.
+   */
+  text_encoding: z
+    .strictObject({
+      texts: z.int().nonnegative(),
+      encoded: z.int().nonnegative(),
+      hit_rate: z.number().min(0).max(1),
+    })
+    .optional(),
   /** Episodes that ended in this iteration. */
   episodes: z.int().nonnegative(),
   episodes_total: z.int().nonnegative(),

@@ -30,7 +30,7 @@ test('a scenario is described', () => {
     maxSteps: 9,
     tasks: { train: 50, eval: 6 },
     masked: true,
-    sizes: { observation: 3, action: 1, mask: 3 },
+    sizes: { observation: 3, action: 1, mask: 3, text: 0 },
   })
   const bare = describeScenario(whole)
   expect([bare.masked, bare.tasks, bare.sizes.mask]).toEqual([false, { train: 0, eval: 0 }, 0])

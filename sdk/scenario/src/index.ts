@@ -16,7 +16,7 @@ export type {
 export { defineToolScenario, tool } from './define-tool-scenario.ts'
 export { encodeObservation } from './engine/observation-encoder.ts'
 export { createRng, type Rng } from './engine/random-stream.ts'
-export type { SpaceDescription } from './engine/read-space.ts'
+export type { SpaceDescription, TextEncoderName } from './engine/read-space.ts'
 export { frameStack, type StackedState } from './frame-stack.ts'
 export {
   type ActionMaskOf,

@@ -37,6 +37,9 @@ describe('spaces are data', () => {
     })
     expect(multiDiscrete({ nvec: [2, 3] })).toEqual({ type: 'multiDiscrete', nvec: [2, 3] })
     expect(text({ maxTokens: 8 })).toEqual({ type: 'text', maxTokens: 8, vocabulary: 4096 })
+    const encoded = { type: 'text', encoder: 'minilm', vocabulary: 30522 }
+    expect(text({ encoder: 'minilm' })).toEqual({ ...encoded, maxTokens: 128 })
+    expect(text({ encoder: 'minilm', maxTokens: 256 })).toEqual({ ...encoded, maxTokens: 256 })
     const both = dict({ b: discrete({ n: 2 }), a: text({ maxTokens: 1, vocabulary: 9 }) })
     expect(both.entries.map(({ name }) => name)).toEqual(['b', 'a'])
   })
@@ -77,6 +80,16 @@ describe('mistakes say what, where and how to mend it', () => {
     [() => multiDiscrete({ nvec: [] }), 'multiDiscrete.nvec: must have 1 to 1048576 entries, has 0'],
     [() => multiDiscrete({ nvec: [2, 0] }), 'multiDiscrete.nvec[1]: must be an integer from 1 to 65536, got 0'],
     [() => text({ maxTokens: 0 }), 'text.maxTokens: must be an integer from 1 to 1048576, got 0'],
+    [() => text({ encoder: 'e5' as 'minilm' }), 'text.encoder: must be "minilm", got the string "e5"'],
+    [() => text({ encoder: 'minilm', maxTokens: 257 }), 'text.maxTokens: must be an integer from 1 to 256, got 257'],
+    [
+      () => text({ encoder: 'minilm', maxTokens: 2 }),
+      'text.maxTokens: must be at least 3: two tokens mark the beginning and the end of a text',
+    ],
+    [
+      () => text({ encoder: 'minilm', vocabulary: 9 } as { encoder: 'minilm' }),
+      'text.vocabulary: the encoder has its own vocabulary, of 30522 word pieces: leave it out',
+    ],
     [() => text({ maxTokens: 4, vocabulary: 1 }), 'text.vocabulary: must be at least 2: id 0 is padding'],
     [() => dict({}), 'dict: must have 1 to 256 entries'],
     [
@@ -141,6 +154,11 @@ describe('leaves are the layout of the flat rows', () => {
       ['said', 0, 4, 4096],
       ['at', 4, 1, 9],
     ])
+    const encoded = observationLeaves(description(dict({ said: text({ encoder: 'minilm' }), at: discrete({ n: 9 }) })))
+    expect(encoded.map((leaf) => [leaf.offset, leaf.size, leaf.encoder])).toEqual([
+      [0, 384, { name: 'minilm', maxTokens: 128 }],
+      [384, 1, undefined],
+    ])
   })
 
   function description(space: Space): SpaceDescription {
@@ -184,4 +202,11 @@ test('types follow the spaces', () => {
   expectTypeOf<Mask['pair']>().toEqualTypeOf<readonly (readonly boolean[])[]>()
   const observation = dict({ said: text({ maxTokens: 2 }), at: discrete({ n: 2 }) })
   expectTypeOf<SampleOf<typeof observation>>().toEqualTypeOf<{ readonly said: string; readonly at: number }>()
+})
+
+test('encodeObservation refuses a text that a sentence encoder reads: only the runtime has it', () => {
+  const row = new Float32Array(384)
+  expect(() => encodeObservation(text({ encoder: 'minilm' }), 'Where is it?', row)).toThrow(
+    /read by the encoder "minilm"/,
+  )
 })

@@ -1,6 +1,6 @@
 import { definitionError } from './engine/faults.ts'
 import { append, objectFreeze, objectKeys } from './engine/primordials.ts'
-import { readSpace, type SpaceDescription } from './engine/read-space.ts'
+import { readSpace, type SpaceDescription, type TextEncoderName, textEncoders } from './engine/read-space.ts'
 
 type Bounds = readonly (number | null)[]
 
@@ -26,8 +26,16 @@ export type MultiDiscreteSpace = { readonly type: 'multiDiscrete'; readonly nvec
 export type ListSpace = { readonly type: 'list'; readonly slots: number; readonly features: number }
 /** An item of a list. The policy sees its features; a tool is given its id. */
 export type ListItem = { readonly id: string; readonly features: NumberList }
-/** A text, carried as `maxTokens` token ids; see `tokenize`. */
-export type TextSpace = { readonly type: 'text'; readonly maxTokens: number; readonly vocabulary: number }
+/**
+ * A text. Without `encoder` it is carried as `maxTokens` token ids (see `tokenize`), and the policy learns an embedding of
+ * each. With one, the runtime gives the policy the vector of a sentence encoder, which is not trained.
+ */
+export type TextSpace = {
+  readonly type: 'text'
+  readonly maxTokens: number
+  readonly vocabulary: number
+  readonly encoder?: TextEncoderName
+}
 
 declare const entriesOf: unique symbol
 /** Named spaces, in the order in which they were written. */
@@ -174,11 +182,31 @@ export function multiDiscrete(options: { nvec: readonly number[] }): MultiDiscre
   return freezeSpace(readSpace({ type: 'multiDiscrete', nvec: options.nvec }, 'multiDiscrete')) as MultiDiscreteSpace
 }
 
-/** A text of at most `maxTokens` words that count; `vocabulary` (default 4096) is the number of token ids. */
-export function text(options: { maxTokens: number; vocabulary?: number }): TextSpace {
+/**
+ * A text of at most `maxTokens` words that count; `vocabulary` (default 4096) is the number of token ids.
+ *
+ * With `encoder: 'minilm'` the policy sees 384 numbers that a frozen sentence encoder (all-MiniLM-L6-v2, English) makes of
+ * the text, close to one another for texts of one meaning: it also understands wordings that share no word with those it was
+ * trained on. `maxTokens` (default 128, at most 256) then counts word pieces, two of which mark the beginning and the end;
+ * of a longer text the rest is cut off, and so are characters beyond 8 × `maxTokens`.
+ */
+export function text(
+  options: { maxTokens: number; vocabulary?: number } | { encoder: TextEncoderName; maxTokens?: number },
+): TextSpace {
   requireOptions(options, 'text({ maxTokens: 64 })')
-  const { maxTokens, vocabulary = 4096 } = options
-  return freezeSpace(readSpace({ type: 'text', maxTokens, vocabulary }, 'text')) as TextSpace
+  const { encoder, maxTokens, vocabulary } = options as {
+    encoder?: TextEncoderName
+    maxTokens?: number
+    vocabulary?: number
+  }
+  const known = encoder === undefined ? undefined : textEncoders[encoder]
+  const candidate = {
+    type: 'text',
+    maxTokens: maxTokens ?? known?.defaultTokens,
+    vocabulary: vocabulary ?? known?.vocabulary ?? 4096,
+    encoder,
+  }
+  return freezeSpace(readSpace(candidate, 'text')) as TextSpace
 }
 
 /**

@@ -59,14 +59,16 @@ export function partedAt(one: Int32Array, other: Int32Array): { step: number; en
 
 /** Of everything that an environment shows: it goes into one hash with what came before. */
 function hashRow({ buffers, description }: VectorEnvironment, row: number, before: number): number {
-  const { observation, mask } = description.sizes
-  const { observations, finalObservations, rewards, flags, masks, episodeReturns } = buffers
+  const { observation, mask, text } = description.sizes
+  const { observations, finalObservations, texts, finalTexts, rewards, flags, masks, episodeReturns } = buffers
   let hash = hashWords(before, observations, row * observation, observation)
+  for (let i = 0; i < text; i++) hash = mix(hash, texts[row * text + i])
   hash = hashWords(hash, rewards, row, 1)
   for (let i = 0; i < mask; i++) hash = mix(hash, masks[row * mask + i])
   hash = mix(hash, flags[row])
   if ((flags[row] & (TERMINATED | TRUNCATED)) === 0) return hash
   hash = hashWords(hash, finalObservations, row * observation, observation)
+  for (let i = 0; i < text; i++) hash = mix(hash, finalTexts[row * text + i])
   return hashWords(hash, Float32Array.of(episodeReturns[row]), 0, 1)
 }
 

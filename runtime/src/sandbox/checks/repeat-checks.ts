@@ -94,23 +94,33 @@ function longestReplay(flags: readonly number[]): { episode: number; from: numbe
 }
 
 /** Everything that came out of environment 0, a row a vector step. */
-type Trajectory = { observations: Float32Array[]; rewards: number[]; flags: number[]; actions: Float32Array[] }
+type Trajectory = {
+  observations: Float32Array[]
+  texts: Uint16Array[]
+  rewards: number[]
+  flags: number[]
+  actions: Float32Array[]
+}
 
 /** Plays `steps` vector steps. Environment 0's actions do not depend on how many others there are. */
 function recordTrajectory(environment: VectorEnvironment, steps: number): Trajectory {
   const { buffers, description } = environment
   const policy = new RandomActions(description, 2)
   const policyOfOthers = new RandomActions(description, 3)
-  const { observation: width, action: columns } = description.sizes
-  const trajectory: Trajectory = { observations: [], rewards: [], flags: [], actions: [] }
+  const { observation: width, action: columns, text: units } = description.sizes
+  const trajectory: Trajectory = { observations: [], texts: [], rewards: [], flags: [], actions: [] }
+  const observe = () => {
+    trajectory.observations.push(buffers.observations.slice(0, width))
+    trajectory.texts.push(buffers.texts.slice(0, units))
+  }
   environment.reset()
-  trajectory.observations.push(buffers.observations.slice(0, width))
+  observe()
   for (let step = 0; step < steps; step++) {
     policy.fillRow(buffers, 0)
     for (let row = 1; row < environment.environments; row++) policyOfOthers.fillRow(buffers, row)
     trajectory.actions.push(buffers.actions.slice(0, columns))
     environment.step()
-    trajectory.observations.push(buffers.observations.slice(0, width))
+    observe()
     trajectory.rewards.push(buffers.rewards[0])
     trajectory.flags.push(buffers.flags[0])
   }
@@ -126,6 +136,8 @@ function firstDifference(one: Trajectory, other: Trajectory): string | undefined
       const values = `${one.observations[step][column]} and ${other.observations[step][column]}`
       return `observation ${column} at step ${step} was ${values}`
     }
+    if (one.texts[step].some((unit, index) => unit !== other.texts[step][index]))
+      return `a text at step ${step} differed`
     if (step === one.rewards.length) break
     if (!Object.is(one.rewards[step], other.rewards[step])) {
       return `the reward of step ${step + 1} was ${one.rewards[step]} and ${other.rewards[step]}`

@@ -46,6 +46,8 @@ export type RowSizes = {
   action: number
   /** Columns of a mask row: one a logit; 0 where no leaf is categorical or the scenario has no `actionMask`. */
   mask: number
+  /** Columns of a text row: of each text that a sentence encoder reads its length and its UTF-16 units; 0 without one. */
+  text: number
 }
 
 /**
@@ -59,6 +61,12 @@ export type EnvironmentBuffers = {
   observations: Float32Array
   /** [N, observation]; the true last observation, in rows whose `flags` say that an episode ended. */
   finalObservations: Float32Array
+  /**
+   * [N, text]: what the texts in `observations` and `finalObservations` say that a sentence encoder reads, as far as it
+   * reads them. The engine writes zeros where the vectors belong; the host writes the vectors.
+   */
+  texts: Uint16Array
+  finalTexts: Uint16Array
   /** [N] */
   rewards: Float32Array
   /** [N]; TERMINATED, TRUNCATED, IDLE. */
@@ -104,6 +112,8 @@ export function allocateBuffers(environments: number, sizes: RowSizes): Environm
     ['actions', Float32Array, environments * sizes.action],
     ['observations', Float32Array, environments * sizes.observation],
     ['finalObservations', Float32Array, environments * sizes.observation],
+    ['texts', Uint16Array, environments * sizes.text],
+    ['finalTexts', Uint16Array, environments * sizes.text],
     ['rewards', Float32Array, environments],
     ['flags', Uint8Array, environments],
     ['masks', Uint8Array, environments * sizes.mask],

@@ -12,7 +12,13 @@ import {
   type RowSizes,
 } from './environment-buffers.ts'
 import { describeValue, Problem } from './faults.ts'
-import { type ObservationEncoder, observationEncoder, refusePromise, TextWatch } from './observation-encoder.ts'
+import {
+  type ObservationEncoder,
+  observationEncoder,
+  refusePromise,
+  TextRows,
+  TextWatch,
+} from './observation-encoder.ts'
 import { append, floor, nullObject, objectKeys, regExpExec } from './primordials.ts'
 import {
   PURPOSE_MATH_RANDOM,
@@ -92,6 +98,8 @@ export class EnvironmentRows {
   readonly #encode: ObservationEncoder
   readonly #encodeMask: MaskEncoder | null
   readonly #metrics = new MetricsTable()
+  /** Where texts go that a sentence encoder reads. */
+  readonly #texts = new TextRows()
   /** Texts of the first row, if requested. */
   readonly #watch: TextWatch | null
 
@@ -106,7 +114,7 @@ export class EnvironmentRows {
     this.#sizes = description.sizes
     this.#encodeMask = description.masked ? maskEncoder(description.action) : null
     this.#watch = watchTexts ? new TextWatch() : null
-    this.#encode = observationEncoder(description.observation, '', this.#watch)
+    this.#encode = observationEncoder(description.observation, '', this.#watch, this.#texts)
   }
 
   metricNames(): string[] {
@@ -138,8 +146,9 @@ export class EnvironmentRows {
 
   /** Rows of an idle environment mean nothing, but a sampler that reads them all must not stumble. */
   clear(row: number): void {
-    const { observation, mask } = this.#sizes
-    const { observations, masks } = this.#buffers
+    const { observation, mask, text } = this.#sizes
+    const { observations, masks, texts } = this.#buffers
+    for (let i = 0; i < text; i += 1) texts[row * text + i] = 0
     for (let i = 0; i < observation; i += 1) observations[row * observation + i] = 0
     for (let i = 0; i < mask; i += 1) masks[row * mask + i] = 1
   }
@@ -147,6 +156,7 @@ export class EnvironmentRows {
   #writeObservation(slot: EpisodeSlot, rows: Float32Array, final: boolean): void {
     this.#buffers.board[BOARD_PHASE] = PHASE_OBSERVE
     this.#watch?.begin(slot.row, final)
+    this.#texts.begin(final ? this.#buffers.finalTexts : this.#buffers.texts, slot.row * this.#sizes.text)
     this.#encode(this.#callbacks.observe(slot.state), rows, slot.row * this.#sizes.observation)
   }
 

@@ -1,7 +1,14 @@
 import { append, fround } from './primordials.ts'
-import { type BoxDescription, columnsOf, indexOf, logitsOf, type SpaceDescription } from './read-space.ts'
+import {
+  type BoxDescription,
+  columnsOf,
+  indexOf,
+  logitsOf,
+  type SpaceDescription,
+  type TextEncoderName,
+} from './read-space.ts'
 
-/** One leaf of the observation space in the flat row; the same type as `ObservationLeaf` of @agentgym/contract. */
+/** One leaf of the observation space in the flat row. `ObservationLeaf` of @agentgym/contract is what a policy sees of it. */
 export type ObservationLeaf = {
   name: string
   kind: 'box' | 'discrete' | 'multiDiscrete' | 'text'
@@ -11,6 +18,8 @@ export type ObservationLeaf = {
   shape: number[]
   /** Of a list: rows of the shape, which are alike. */
   slots?: number
+  /** Of a text whose columns hold a sentence encoder's vector, which the runtime writes; and the tokens that it reads. */
+  encoder?: { name: TextEncoderName; maxTokens: number }
 }
 
 /** One leaf of the action space in the flat rows: what the policy's own `ActionLeaf` of @agentgym/contract is made of. */
@@ -92,7 +101,18 @@ export function observationLeaves(space: SpaceDescription): ObservationLeaf[] {
     }
     if (leaf.type === 'box') for (let j = 0; j < leaf.shape.length; j += 1) append(shape, leaf.shape[j])
     else append(shape, size)
-    append(leaves, { name: names[i] || 'obs', kind: leaf.type, offset, size, counts: countsOf(leaf), shape })
+    const observed: ObservationLeaf = {
+      name: names[i] || 'obs',
+      kind: leaf.type,
+      offset,
+      size,
+      counts: countsOf(leaf),
+      shape,
+    }
+    if (leaf.type === 'text' && leaf.encoder !== undefined) {
+      observed.encoder = { name: leaf.encoder, maxTokens: leaf.maxTokens }
+    }
+    append(leaves, observed)
     offset += size
   }
   return leaves

@@ -3,11 +3,13 @@ import { CachedTokenizer, MAX_TEXT_LENGTH } from '../tokenize.ts'
 import { describeValue, Problem } from './faults.ts'
 import {
   append,
+  charCodeAt,
   Float32Buffer,
   fround,
   isArray,
   isInteger,
   lengthOfTypedArray,
+  min,
   nullObject,
   objectHasOwn,
   objectKeys,
@@ -21,11 +23,13 @@ import {
   columnsOf,
   type DictDescription,
   type DiscreteDescription,
+  encodedCharacters,
   type ListDescription,
   type MultiDiscreteDescription,
   readSpace,
   type SpaceDescription,
   type TextDescription,
+  textEncoders,
 } from './read-space.ts'
 
 /** Writes one sample into a flat row from `offset` on; throws a Problem where the sample does not fit the space. */
@@ -140,8 +144,16 @@ function multiDiscreteEncoder(space: MultiDiscreteDescription, name: string): Ob
   }
 }
 
-function textEncoder(space: TextDescription, name: string, watch: TextWatch | null): ObservationEncoder {
-  const tokenizer = new CachedTokenizer(space.maxTokens, space.vocabulary)
+function textEncoder(
+  space: TextDescription,
+  name: string,
+  watch: TextWatch | null,
+  texts: TextSink | null,
+): ObservationEncoder {
+  const { maxTokens, vocabulary, encoder } = space
+  const tokenizer = new CachedTokenizer(maxTokens, vocabulary)
+  const vector = encoder === undefined ? 0 : textEncoders[encoder].dimensions
+  const place = encoder === undefined || texts === null ? 0 : texts.reserve(encodedCharacters(maxTokens))
   return (sample, row, offset) => {
     if (typeof sample !== 'string') {
       if (name === '') refusePromise(sample, 'observe')
@@ -149,7 +161,12 @@ function textEncoder(space: TextDescription, name: string, watch: TextWatch | nu
     }
     if (sample.length > MAX_TEXT_LENGTH)
       invalid(name, `is a text of ${sample.length} characters; at most ${MAX_TEXT_LENGTH}`)
-    tokenizer.write(sample, row, offset)
+    if (encoder === undefined) tokenizer.write(sample, row, offset)
+    else if (texts === null) invalid(name, `is read by the encoder "${encoder}"`, 'Let the runtime encode it.')
+    else {
+      texts.write(place, sample)
+      for (let i = 0; i < vector; i += 1) row[offset + i] = 0
+    }
     if (watch !== null) watch.take(sample)
   }
 }
@@ -235,13 +252,18 @@ function explainKeys(keys: readonly string[], sample: object, space: DictDescrip
   return invalid(name, 'has other keys than the space')
 }
 
-function dictEncoder(space: DictDescription, name: string, watch: TextWatch | null): ObservationEncoder {
+function dictEncoder(
+  space: DictDescription,
+  name: string,
+  watch: TextWatch | null,
+  texts: TextSink | null,
+): ObservationEncoder {
   const encoders: ObservationEncoder[] = []
   const offsets: number[] = []
   let columns = 0
   for (let i = 0; i < space.entries.length; i += 1) {
     const entry = space.entries[i]
-    append(encoders, observationEncoder(entry.space, name === '' ? entry.name : `${name}.${entry.name}`, watch))
+    append(encoders, observationEncoder(entry.space, name === '' ? entry.name : `${name}.${entry.name}`, watch, texts))
     append(offsets, columns)
     columns += columnsOf(entry.space)
   }
@@ -262,11 +284,23 @@ function dictEncoder(space: DictDescription, name: string, watch: TextWatch | nu
   }
 }
 
-/** Compiles a space into its encoder. `name` is the dotted path within a dict, empty at the top; `watch` gets the texts. */
+/** Takes the texts that a sentence encoder reads: one place is reserved for each leaf, in their order. */
+export type TextSink = {
+  /** For a leaf that is compiled: room for so many UTF-16 units. Returns the place. */
+  reserve(units: number): number
+  /** The whole text of an observation that is encoded, before it is cut to its room. */
+  write(place: number, text: string): void
+}
+
+/**
+ * Compiles a space into its encoder. `name` is the dotted path within a dict, empty at the top; `watch` gets all texts, and
+ * `texts` those that a sentence encoder reads, of which the row gets zeros.
+ */
 export function observationEncoder(
   space: SpaceDescription,
   name = '',
   watch: TextWatch | null = null,
+  texts: TextSink | null = null,
 ): ObservationEncoder {
   switch (space.type) {
     case 'box':
@@ -276,15 +310,49 @@ export function observationEncoder(
     case 'multiDiscrete':
       return multiDiscreteEncoder(space, name)
     case 'text':
-      return textEncoder(space, name, watch)
+      return textEncoder(space, name, watch, texts)
     case 'list':
       return listEncoder(space, name)
     case 'dict':
-      return dictEncoder(space, name, watch)
+      return dictEncoder(space, name, watch, texts)
   }
 }
 
-/** Texts leave the isolate for pictures only: of each its beginning, and of the leaves the first. */
+/** Texts that a sentence encoder reads, in the rows of the buffers: of each its length, then its UTF-16 units. */
+export class TextRows implements TextSink {
+  readonly #capacities: number[] = []
+  readonly #columns: number[] = []
+  #size = 0
+  #target: Uint16Array | null = null
+  #offset = 0
+
+  reserve(units: number): number {
+    append(this.#columns, this.#size)
+    append(this.#capacities, units)
+    this.#size += 1 + units
+    return this.#columns.length - 1
+  }
+
+  /** Before an observation is encoded. */
+  begin(target: Uint16Array, offset: number): void {
+    this.#target = target
+    this.#offset = offset
+  }
+
+  write(place: number, text: string): void {
+    const target = this.#target as Uint16Array
+    const start = this.#offset + this.#columns[place]
+    const capacity = this.#capacities[place]
+    const length = min(text.length, capacity)
+    const before = target[start]
+    target[start] = length
+    for (let i = 0; i < length; i += 1) target[start + 1 + i] = charCodeAt(text, i)
+    // Equal texts make equal rows.
+    for (let i = length; i < before; i += 1) target[start + 1 + i] = 0
+  }
+}
+
+/** The beginnings of texts leave the isolate for pictures: of each its beginning, and of the leaves the first. */
 const MAX_TEXTS = 4
 const MAX_CHARACTERS = 500
 
@@ -329,7 +397,8 @@ function encode(texts: readonly string[]): string {
 /**
  * Writes one sample into a flat float32 row from `offset` on, exactly as the engine does in training: a served agent
  * must encode with this. `space` is a space or its description out of a package. Returns how many columns were written.
- * Throws a TypeError where the sample does not fit the space.
+ * Throws a TypeError where the sample does not fit the space, or where a text is one that a sentence encoder reads: only the
+ * runtime has the encoder.
  */
 export function encodeObservation(
   space: Space | SpaceDescription,

@@ -1,7 +1,14 @@
 import type { RowSizes } from './environment-buffers.ts'
 import { definitionError, describeThrown, describeValue, EngineFault } from './faults.ts'
 import { defineConstant, isInteger, objectCreate } from './primordials.ts'
-import { columnsOf, type ListDescription, logitsOf, readSpace, type SpaceDescription } from './read-space.ts'
+import {
+  columnsOf,
+  type ListDescription,
+  logitsOf,
+  readSpace,
+  type SpaceDescription,
+  textColumnsOf,
+} from './read-space.ts'
 
 const MAX_STEPS = 1e9
 const MAX_TASKS = 1e9
@@ -154,7 +161,12 @@ export function readDefinition(value: unknown): ScenarioDescription {
   const tasks = readTasks(definition.tasks)
   const masked = readCallbacks(definition).actionMask !== null
   if (masked && logits === 0) fail('actionMask: a box action has nothing to mask; leave actionMask out')
-  const sizes = { observation: columnsOf(observation), action: columns, mask: masked ? logits : 0 }
+  const sizes = {
+    observation: columnsOf(observation),
+    action: columns,
+    mask: masked ? logits : 0,
+    text: textColumnsOf(observation),
+  }
   return { observation, action, maxSteps, tasks, masked, ...readMemory(definition.memory), sizes }
 }
 

@@ -12,6 +12,23 @@ const MAX_LABEL = 200
 const MAX_SLOTS = 256
 const MAX_FEATURES = 1024
 
+/**
+ * Sentence encoders that a text space may name. `dimensions`: numbers that the policy sees. `vocabulary`: word pieces.
+ * `mostTokens` are as many as the encoder was trained to read.
+ */
+export const textEncoders = {
+  minilm: { dimensions: 384, vocabulary: 30522, defaultTokens: 128, mostTokens: 256 },
+} as const
+export type TextEncoderName = keyof typeof textEncoders
+
+/** A word piece of English has 4 to 5 characters: texts that are cut here are cut by their tokens anyway. */
+const CHARACTERS_A_TOKEN = 8
+
+/** UTF-16 units of a text that an encoder gets to see. */
+export function encodedCharacters(maxTokens: number): number {
+  return CHARACTERS_A_TOKEN * maxTokens
+}
+
 /** Leaf names are these joined by dots; they name ONNX inputs and tool parameters. */
 const NAME = /^[A-Za-z][A-Za-z0-9_-]{0,63}$/
 
@@ -132,6 +149,27 @@ function readDiscrete(space: Record<string, unknown>, path: string): SpaceDescri
   return discrete
 }
 
+function readText(space: Record<string, unknown>, path: string): SpaceDescription {
+  const encoder = space.encoder
+  if (encoder !== undefined) return readEncodedText(space, path, encoder)
+  const maxTokens = readCount(space.maxTokens, `${path}.maxTokens`, MAX_ROW)
+  const vocabulary = readCount(space.vocabulary, `${path}.vocabulary`, MAX_VOCABULARY)
+  if (vocabulary < 2) fail(`${path}.vocabulary`, 'must be at least 2: id 0 is padding')
+  return { type: 'text', maxTokens, vocabulary }
+}
+
+function readEncodedText(space: Record<string, unknown>, path: string, encoder: unknown): SpaceDescription {
+  if (encoder !== 'minilm') fail(`${path}.encoder`, `must be "minilm", got ${describeValue(encoder)}`)
+  const { mostTokens, vocabulary } = textEncoders[encoder]
+  const maxTokens = readCount(space.maxTokens, `${path}.maxTokens`, mostTokens)
+  if (maxTokens < 3)
+    fail(`${path}.maxTokens`, 'must be at least 3: two tokens mark the beginning and the end of a text')
+  if (space.vocabulary !== vocabulary) {
+    fail(`${path}.vocabulary`, `the encoder has its own vocabulary, of ${vocabulary} word pieces: leave it out`)
+  }
+  return { type: 'text', maxTokens, vocabulary, encoder }
+}
+
 function readDict(space: Record<string, unknown>, path: string, depth: number): SpaceDescription {
   if (depth >= MAX_DEPTH) fail(path, `dicts are nested deeper than ${MAX_DEPTH}`)
   const given = space.entries
@@ -189,12 +227,8 @@ function readSpaceAt(value: unknown, path: string, depth: number): SpaceDescript
       return readDiscrete(value, path)
     case 'multiDiscrete':
       return { type, nvec: readCounts(value.nvec, `${path}.nvec`, MAX_ROW, MAX_CATEGORIES) }
-    case 'text': {
-      const maxTokens = readCount(value.maxTokens, `${path}.maxTokens`, MAX_ROW)
-      const vocabulary = readCount(value.vocabulary, `${path}.vocabulary`, MAX_VOCABULARY)
-      if (vocabulary < 2) fail(`${path}.vocabulary`, 'must be at least 2: id 0 is padding')
-      return { type, maxTokens, vocabulary }
-    }
+    case 'text':
+      return readText(value, path)
     case 'list': {
       const slots = readCount(value.slots, `${path}.slots`, MAX_SLOTS)
       return { type, slots, features: readCount(value.features, `${path}.features`, MAX_FEATURES) }
@@ -227,7 +261,7 @@ export function columnsOf(space: SpaceDescription): number {
     case 'multiDiscrete':
       return space.nvec.length
     case 'text':
-      return space.maxTokens
+      return space.encoder === undefined ? space.maxTokens : textEncoders[space.encoder].dimensions
     case 'list':
       return space.slots * (1 + space.features)
     case 'dict': {
@@ -236,6 +270,15 @@ export function columnsOf(space: SpaceDescription): number {
       return columns
     }
   }
+}
+
+/** Columns of a space in the text row: the length and the UTF-16 units of every text that an encoder reads. */
+export function textColumnsOf(space: SpaceDescription): number {
+  if (space.type === 'text' && space.encoder !== undefined) return 1 + encodedCharacters(space.maxTokens)
+  if (space.type !== 'dict') return 0
+  let columns = 0
+  for (let i = 0; i < space.entries.length; i += 1) columns += textColumnsOf(space.entries[i].space)
+  return columns
 }
 
 /** Columns of a space in the mask row: one a logit, over the categorical leaves. */
@@ -273,7 +316,7 @@ export type SpaceDescription =
     }
   | { type: 'discrete'; n: number; start: number; labels?: string[]; list?: string; default?: number }
   | { type: 'multiDiscrete'; nvec: number[] }
-  | { type: 'text'; maxTokens: number; vocabulary: number }
+  | { type: 'text'; maxTokens: number; vocabulary: number; encoder?: TextEncoderName }
   | { type: 'list'; slots: number; features: number }
   | { type: 'dict'; entries: { name: string; space: SpaceDescription }[]; choice?: string }
 

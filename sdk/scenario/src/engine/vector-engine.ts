@@ -111,6 +111,8 @@ function assertBuffers(buffers: EnvironmentBuffers, environments: number, { size
   fits(buffers.actions, sizes.action)
   fits(buffers.observations, sizes.observation)
   fits(buffers.finalObservations, sizes.observation)
+  fits(buffers.texts, sizes.text)
+  fits(buffers.finalTexts, sizes.text)
   fits(buffers.rewards, 1)
   fits(buffers.flags, 1)
   fits(buffers.masks, sizes.mask)

