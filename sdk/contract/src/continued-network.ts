@@ -1,5 +1,5 @@
 import type { PolicySpec } from './agent-manifest.ts'
-import { algorithmSettings, type TrainingAlgorithm } from './training-settings.ts'
+import { algorithmSettings, hasNoEffect, type TrainingAlgorithm } from './training-settings.ts'
 
 /**
  * The settings with which a run has the network of `policy`, so that it can start from that policy's weights. Only those that
@@ -22,5 +22,7 @@ export function continuedNetwork(algorithm: TrainingAlgorithm, policy: PolicySpe
     dueling: head === 'dueling_q',
   }
   const known = Object.keys(algorithmSettings[algorithm].schema.shape)
-  return Object.fromEntries(Object.entries(settings).filter(([name]) => known.includes(name)))
+  return Object.fromEntries(
+    Object.entries(settings).filter(([name]) => known.includes(name) && !hasNoEffect(algorithm, name)),
+  )
 }

@@ -352,7 +352,8 @@ function mergedSettings(training: Record<string, unknown>, request: TrainingPlan
   return { algorithm, merged }
 }
 
-function hasNoEffect(algorithm: TrainingAlgorithm, name: string): boolean {
+/** Whether an algorithm has a setting by name alone, such as DQN `memory`. */
+export function hasNoEffect(algorithm: TrainingAlgorithm, name: string): boolean {
   return settingsWithoutEffect[algorithm]?.includes(name) ?? false
 }
 
