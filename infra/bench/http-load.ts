@@ -7,8 +7,8 @@ export const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 export type LoadRequest = { method?: string; headers?: IncomingHttpHeaders; body?: string; status?: number }
 
 /**
- * Node's own client: less work on our side than `fetch`, where both sides share the cores. Resolves to the body; rejects
- * where the answer has another status than `status` (200 unless told).
+ * Node's own client: less work on our side than `fetch`, where both sides share the cores. Resolves to the body;
+ * rejects if the response has a status other than `status` (default: 200).
  */
 export function request(
   url: string,

@@ -1,5 +1,5 @@
 import { serve } from '@agentgym/registry'
 
-/** The registry as `agentgym serve` starts it, in a process of its own; says its address to whoever started it. */
+/** The registry as started by `agentgym serve`, in a separate process. Reports its URL to its parent. */
 const { url } = await serve({ port: 0, data: process.argv[2] })
 process.send?.({ url })

@@ -22,11 +22,11 @@ function deadParts(root: string): string[] {
   )
 }
 
-it('nothing is exported, kept or depended on that nobody uses', () => {
+it('there are no unused exports, files or dependencies', () => {
   expect(deadParts(repositoryRoot)).toEqual([])
 })
 
-it('the check bites', () => {
+it('detects violations', () => {
   const root = mkdtempSync(join(tmpdir(), 'dead-exports-'))
   try {
     mkdirSync(join(root, 'src'))

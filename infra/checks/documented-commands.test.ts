@@ -59,7 +59,7 @@ it('every command in the documentation exists, with the options it is shown with
   expect(typed.flatMap(faults)).toEqual([])
 })
 
-it('the check bites', () => {
+it('detects violations', () => {
   expect(faults({ place: 'PAGE.md:1', words: ['trian', 'x'] })).toEqual(['PAGE.md:1: no command trian'])
   expect(faults({ place: 'PAGE.md:1', words: ['runs', 'wach', '4f0c'] })).toEqual(['PAGE.md:1: no command runs wach'])
   expect(faults({ place: 'PAGE.md:2', words: ['train', 'x', '--sed', '1'] })).toEqual(['PAGE.md:2: no option --sed'])

@@ -37,7 +37,7 @@ it('the TypeScript in the documentation compiles', () => {
   expect(compile(blocks)).toBe('')
 })
 
-it('a wrong example is found, and where it stands', () => {
+it('a wrong example is found with its location', () => {
   const wrong = {
     page: 'PAGE.md',
     line: 10,

@@ -39,7 +39,7 @@ describe(`${page} and the error catalog`, () => {
   })
 
   it.each(Object.entries(errorCatalog))(
-    '%s: the meaning is the catalogue’s, cause and remedy are given',
+    '%s: the meaning matches the catalog, with cause and remedy',
     (code, { summary }) => {
       const [meaning, cause, remedy] = rows.find((row) => row.code === code)?.cells ?? []
       expect(meaning).toBe(summary)

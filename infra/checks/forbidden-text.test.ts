@@ -4,13 +4,13 @@ import { readRepositoryFile, repositoryFiles } from './repository-files.ts'
 
 const binary = /\.(png|jpg|ico|woff2?|onnx|tgz|zst|bin|wasm)$/
 
-it('no file holds what none may hold', () => {
+it('no file contains forbidden text', () => {
   const self = /^infra\/checks\/forbidden-text(\.test)?\.ts$/
   const files = repositoryFiles.filter((path) => !binary.test(path) && !self.test(path))
   expect(files.flatMap((path) => findForbiddenText(path, readRepositoryFile(path)))).toEqual([])
 })
 
-describe('each rule bites', () => {
+describe('each rule detects a violation', () => {
   // In pieces, so that a search of the repository for such words finds none.
   const [home, npm, debian, ts, todo] = ['ome', 'pmjs', 'ebian', 'gnore', 'DO']
   const examples: Record<string, string[]> = {
@@ -31,7 +31,7 @@ describe('each rule bites', () => {
   })
 
   it.each(['for any: of them', 'the path a/home/b/c', "import x from './home/y.ts'", 'todo lists'])(
-    'and leaves alone: %s',
+    'and allows: %s',
     (text) => {
       expect(findForbiddenText('sdk/x/src/x.test.ts', text)).toEqual([])
     },

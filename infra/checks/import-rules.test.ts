@@ -132,11 +132,11 @@ function buildTrespassingTree(root: string): void {
   }
 }
 
-it('nobody imports what they may not', { timeout: 180_000 }, async () => {
+it('imports follow the rules', { timeout: 180_000 }, async () => {
   expect(await violations(repositoryRoot, sourceFiles('.ts', '.tsx', '.mjs'))).toEqual([])
 })
 
-describe('each rule bites', () => {
+describe('each rule detects a violation', () => {
   const root = mkdtempSync(join(tmpdir(), 'import-rules-'))
   let found: string[] = []
   beforeAll(async () => {
@@ -149,12 +149,12 @@ describe('each rule bites', () => {
     expect(found.filter((line) => line.startsWith(`${rule}: ${file} `))).not.toEqual([])
   })
 
-  it('and no rule forbids what is right', () => {
+  it('allowed imports pass', () => {
     const innocent = rightful.map(([file]) => file).filter((file) => file !== 'runtime/src/training/schedule.ts')
     expect(found.filter((line) => innocent.some((file) => line.includes(`: ${file} →`)))).toEqual([])
   })
 
-  it('and no rule is left unbroken here', () => {
+  it('every rule has a violation here', () => {
     const broken = new Set(trespasses.map(([rule]) => rule))
     expect(
       importRules(root)

@@ -6,11 +6,11 @@ describe(`files of up to ${longestFile} lines, functions of up to ${longestFunct
   const files = sourceFiles('.ts', '.tsx', '.mjs', '.cc', '.cpp', '.h', '.hpp')
   const found: Lengths = Object.assign({}, ...files.map((path) => excessiveLengths(path, readRepositoryFile(path))))
 
-  it('nothing is longer, except on purpose', () => {
+  it('nothing is longer, except for listed exceptions', () => {
     expect(Object.entries(found).filter(([name]) => !(name in longOnPurpose))).toEqual([])
   })
 
-  it('and every exception is needed', () => {
+  it('every exception is needed', () => {
     expect(Object.keys(longOnPurpose).filter((name) => !(name in found))).toEqual([])
   })
 })
@@ -33,7 +33,7 @@ describe('excessiveLengths', () => {
     expect(excessiveLengths('a.ts', wrap(body(longestFunction)))).toEqual({ 'a.ts › long': longestFunction + 2 })
   })
 
-  it('lets a describe block be as long as its chapter, but not a test in it', () => {
+  it('limits tests, but not describe blocks', () => {
     const test = (lines: number) => `it('works', () => {\n${body(lines)}})\n`
     expect(excessiveLengths('a.test.ts', `describe('all', () => {\n${test(50)}${test(50)}})\n`)).toEqual({})
     expect(excessiveLengths('a.test.ts', `describe.each([1])('all', () => {\n${test(50)}${test(50)}})\n`)).toEqual({})

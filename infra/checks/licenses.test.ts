@@ -50,7 +50,7 @@ function isExcepted(name: string): boolean {
   )
 }
 
-it('every dependency is under a permissive licence', () => {
+it('every dependency has a permissive license', () => {
   const manifests = globSync(
     ['node_modules/.pnpm/*/node_modules/*/package.json', 'node_modules/.pnpm/*/node_modules/@*/*/package.json'],
     { cwd: repositoryRoot },

@@ -24,7 +24,7 @@ function deadLink(page: string, target: string): string | undefined {
 
 it('there are pages to look at', () => expect(pages).toContain('README.md'))
 
-it.each(pages)('%s: every link leads somewhere', (page) => {
+it.each(pages)('%s: every link is valid', (page) => {
   const dead = links(readRepositoryFile(page)).flatMap(({ target, line }) => {
     const fault = deadLink(page, target)
     return fault === undefined ? [] : [`${page}:${line}: ${target}: ${fault}`]

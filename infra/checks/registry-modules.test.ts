@@ -13,13 +13,13 @@ describe('the modules of the registry', () => {
     expect(tableFaults(table)).toEqual([])
   })
 
-  it('import each other as the table says, through one file a module, and no folder is in a circle', () => {
+  it('import each other as in the table, through one file per module, without circular folders', () => {
     const files = sourceFiles('.ts').map((path) => ({ path, text: readFileSync(join(repositoryRoot, path), 'utf8') }))
     expect(floorViolations(files, table)).toEqual([])
   })
 })
 
-describe('the check bites', () => {
+describe('detects violations', () => {
   const rows = [
     { name: 'ledger', mayImport: [] },
     { name: 'orders', mayImport: ['ledger'] },
@@ -35,7 +35,7 @@ describe('the check bites', () => {
     expect(floorViolations([planted], rows)).toHaveLength(1)
   })
 
-  it('on a circle of folders, though none of files', () => {
+  it('on circular folders without circular files', () => {
     const circle = [
       file('core/queue/lease.ts', "import type { Log } from '../http/log.ts'"),
       file('core/http/route.ts', "import { queue } from '../queue/queue.ts'"),
@@ -43,11 +43,11 @@ describe('the check bites', () => {
     expect(floorViolations(circle, rows)).toEqual(['core/queue: in a circle', 'core/http: in a circle'])
   })
 
-  it('on a table that is not in order', () => {
+  it('on an unordered table', () => {
     expect(tableFaults([...rows].reverse())).toEqual(['orders may import ledger, which is not above it in the table'])
   })
 
-  it('and not on what is allowed', () => {
+  it('but not on allowed imports', () => {
     const allowed = [
       file('modules/orders/place.ts', "import { post } from '../ledger/index.ts'\nimport { own } from './own.ts'"),
       file('modules/orders/place.test.ts', "import { post } from '../ledger/post.ts'"),

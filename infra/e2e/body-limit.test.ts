@@ -34,7 +34,7 @@ async function startProxy(target: string) {
   return { url, refused, close: () => server.close() }
 }
 
-describe('a proxy with a limit on bodies', { timeout: 240_000 }, () => {
+describe('a proxy with a body limit', { timeout: 240_000 }, () => {
   let server: TestServer
   let proxy: Awaited<ReturnType<typeof startProxy>>
   let operator: Awaited<ReturnType<TestServer['signUp']>>
@@ -59,7 +59,7 @@ describe('a proxy with a limit on bodies', { timeout: 240_000 }, () => {
     await server.remove()
   })
 
-  it('loses no run: checkpoints and the agent arrive in parts', async () => {
+  it('does not fail a run: checkpoints and the agent are uploaded in parts', async () => {
     const { client } = author
     await publishPackage(client, await packScenario('cart-pole', { name: '@acme/cart-pole' }))
     const state = async () => {
@@ -84,7 +84,7 @@ describe('a proxy with a limit on bodies', { timeout: 240_000 }, () => {
     expect(events.filter(({ event }) => event === 'failed' || event === 'lost')).toEqual([])
   })
 
-  it('is named by a publish that it refuses, with the setting to change', async () => {
+  it('is named when it refuses a publish, with the setting to change', async () => {
     const { tarball, ...named } = await packScenario('cart-pole', { name: '@acme/large' })
     const large = Buffer.concat([tarball, Buffer.alloc(MEBIBYTE)])
     const client = createClient({ server: proxy.url, token: author.token })

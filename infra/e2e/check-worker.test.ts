@@ -82,7 +82,7 @@ describe('a published scenario', () => {
     expect(sample?.steps[0].observation).toHaveLength(4)
   })
 
-  it('is rejected with the failed check, and how to mend it, and stays unseen', async () => {
+  it('is rejected with the failed check and its fix, and stays hidden', async () => {
     const broken = await packScenario('cart-pole', {
       name: '@acme/unsteady',
       change: (source) =>
@@ -105,7 +105,7 @@ describe('a published scenario', () => {
     })
   })
 
-  it('is checked by another worker where one has gone, and the first one’s result is refused', async () => {
+  it('is checked by another worker if one is gone, and the first one’s result is refused', async () => {
     const packed = await packScenario('cart-pole', { name: '@acme/second-chance' })
     await publishPackage(author.client, packed)
     const zombie = (await leaseJob(operator.client, { kinds: ['check'] }))?.job as LeasedCheck
@@ -128,7 +128,7 @@ describe('a published scenario', () => {
 })
 
 describe('a worker', () => {
-  it('killed at work loses nothing: another does the job', async () => {
+  it('that is killed loses nothing: another one does the job', async () => {
     const packed = await packScenario('cart-pole', { name: '@acme/survivor' })
     await publishPackage(author.client, packed)
     const script = path.join(import.meta.dirname, '../../testkit/src/worker.process.ts')
@@ -144,12 +144,12 @@ describe('a worker', () => {
     expect((await versionOf(author.client, packed)).state).toBe('published')
   })
 
-  it('needs a token of a worker', async () => {
+  it('needs a worker token', async () => {
     await expect(workOnce(author.token)).rejects.toMatchObject({ code: 'forbidden' })
     await expect(workOnce('agt_unknown')).rejects.toMatchObject({ code: 'unauthenticated' })
   })
 
-  it('waits where nobody answers, and ends when told to', async () => {
+  it('waits for an unreachable server, and stops on a signal', async () => {
     const stop = new AbortController()
     const seen: string[] = []
     await runWorker({

@@ -80,21 +80,21 @@ describeOnEngines('a database that version 0.1.0 wrote, on $kind', ({ kind }) =>
     },
   )
 
-  it('people log in with the passwords they had', async () => {
+  it('users log in with their old passwords', async () => {
     const body = JSON.stringify({ username: 'buyer', password: 'correct horse battery staple' })
     const headers = { 'content-type': 'application/json' }
     const client = createClient({ server: server.url })
     expect((await client.send('/v1/sessions', { method: 'POST', headers, body })).status).toBe(200)
   })
 
-  it('what was bought is still served, and only to those who bought it', async () => {
+  it('purchases are still served, and only to buyers', async () => {
     const tarball = `${server.url}/npm/@builder/balancer/-/balancer-0.1.0.tgz`
     const download = (name: Name) => fetch(tarball, { headers: { authorization: `Bearer ${left.tokens[name]}` } })
     expect((await download('buyer')).status).toBe(200)
     expect((await download('guest')).status).toBeGreaterThanOrEqual(400)
   })
 
-  it('the signed result of a verification is the one that was signed', async () => {
+  it('signed verifications are unchanged', async () => {
     const path = '/v1/packages/@builder/balancer/versions/0.1.0'
     const before = left.answers.find((answer) => answer.path === path)?.answer
     const signed = ((await read('guest', path)) as { verification: { signed: { statement: string } } }).verification
@@ -102,7 +102,7 @@ describeOnEngines('a database that version 0.1.0 wrote, on $kind', ({ kind }) =>
     expect(verificationStatementSchema.parse(JSON.parse(signed.signed.statement))).toBeDefined()
   })
 
-  it('every job that was open is leased once, and a cancelled one is not', async () => {
+  it('every open job is leased once, and canceled ones are not', async () => {
     const operator = clientOf('operator')
     const { check, runs } = left.jobs
     const jobs = await leaseAll(operator, 5)

@@ -106,7 +106,7 @@ describe('an agent trained on a server', { timeout: 600_000 }, () => {
     }
   })
 
-  it('answers many callers at once, each their own', async () => {
+  it('answers many concurrent callers correctly', async () => {
     const alone = await Promise.all(
       [-1, 1].map((tilt) => callAgent(author, name, { observation: [0, 0, 0.2 * tilt, 0] })),
     )
@@ -119,7 +119,7 @@ describe('an agent trained on a server', { timeout: 600_000 }, () => {
     expect(new Set(answers.map(({ id }) => id)).size).toBe(40)
   })
 
-  it('says what is wrong with an observation', async () => {
+  it('reports errors in an observation', async () => {
     const refused = callAgent(author, name, { observation: [0, 0, 0] })
     await expect(refused).rejects.toMatchObject({
       code: 'observation_invalid',
@@ -131,7 +131,7 @@ describe('an agent trained on a server', { timeout: 600_000 }, () => {
     await expect(masked).rejects.toMatchObject({ code: 'observation_invalid', data: { field: 'action_mask' } })
   })
 
-  it('is answered for by the next worker where one was killed', async () => {
+  it('is served by the next worker if one was killed', async () => {
     worker.process.kill('SIGKILL')
     await once(worker.process, 'exit')
     const answer = callAgent(author, name, { observation: [0, 0, 0, 0] })

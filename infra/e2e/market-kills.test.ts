@@ -136,7 +136,7 @@ describe('kill -9 of the server amid purchases, on PostgreSQL', () => {
   }
 
   it(
-    `${kills} times: what was acknowledged is whole, nothing else is there, and whoever asks again has it once`,
+    `${kills} times: acknowledged purchases are complete, there are no partial ones, and retries buy once`,
     async () => {
       let answered = 0
       for (let kill = 0; kill < kills; kill++) {

@@ -106,7 +106,7 @@ describe('PostgreSQL is stopped', () => {
       }
   })
 
-  it('npm, chat completions, JSON-RPC and leases have it in their own forms', async () => {
+  it('npm, chat completions, JSON-RPC and leases report it in their own formats', async () => {
     const packument = await call('GET', '/npm/@acme%2fmaze')
     expectUnavailable(packument, 'database')
     expect(packument.body.error).toContain('The database of this server is unavailable.')
@@ -118,7 +118,7 @@ describe('PostgreSQL is stopped', () => {
     expectUnavailable(await call('POST', '/v1/chat/completions', { token, json: chat }), 'database')
   })
 
-  it('pages say so', async () => {
+  it('pages show it', async () => {
     const stranger = site.browser()
     for (const path of ['/', '/packages', '/packages/@acme/maze']) {
       const page = await stranger.get(path)
@@ -151,7 +151,7 @@ it('recovers once PostgreSQL is back, with all of its connections', async () => 
   expect(await metric('agentgym_dependency_up', 'database')).toBe(1)
 })
 
-it('restarts, and connections that are cut, fail no request otherwise than by 503', async () => {
+it('restarts and cut connections fail requests only with 503', async () => {
   const statuses = new Map<number, number>()
   let over = false
   const askers = Array.from({ length: 6 }, async () => {
@@ -175,7 +175,7 @@ it('restarts, and connections that are cut, fail no request otherwise than by 50
   expect([...statuses.keys()].toSorted()).toEqual([200, 503])
 })
 
-it('a database that goes silent is answered for within the limit of a request, and comes back', async () => {
+it('an unresponsive database causes 503 within the request limit, and recovery works', async () => {
   await call('GET', '/v1/account', { token })
   toDatabase.set('silent')
   const startedMs = performance.now()
@@ -200,7 +200,7 @@ describe('the bucket is down', () => {
     tarball = Buffer.from((await packScenario('cart-pole', { name: '@acme/pole' })).tarball)
   })
 
-  it('what needs it is 503 and named, all else works, and it comes back', async () => {
+  it('dependent requests get 503, all others work, and recovery works', async () => {
     await s3.pause()
     expectUnavailable(await publish('pole'), 'storage')
     expect((await call('GET', '/v1/packages')).status).toBe(200)
@@ -220,7 +220,7 @@ describe('the bucket is down', () => {
     expect((await call('GET', '/npm/@acme/pole/-/pole-1.0.0.tgz', { token })).status).toBe(200)
   })
 
-  it('one that accepts and never answers keeps no request for long', async () => {
+  it('an unresponsive bucket does not block requests for long', async () => {
     toBucket.set('silent')
     expect(await readiness()).toEqual({ status: 503, down: ['storage'] })
     expectUnavailable(await call('GET', '/npm/@acme/pole/-/pole-1.0.0.tgz', { token }), 'storage')
@@ -233,7 +233,7 @@ describe('the bucket is down', () => {
 })
 
 describe('a server that starts', () => {
-  it('while the bucket is down serves, says so in /readyz, and becomes ready', async () => {
+  it('while the bucket is down serves, reports it in /readyz, and becomes ready', async () => {
     await s3.pause()
     const server = await startServer({ environment })
     expect((await callAt(server.url, 'GET', '/healthz')).status).toBe(200)
@@ -244,7 +244,7 @@ describe('a server that starts', () => {
     await server.remove()
   })
 
-  it('while PostgreSQL is down answers 503 until it is there', async () => {
+  it('while PostgreSQL is down answers 503 until it is up', async () => {
     await stopPostgresql(folder)
     const port = await freePort()
     const starting = startServer({ environment, port })
@@ -259,7 +259,7 @@ describe('a server that starts', () => {
     await server.remove()
   })
 
-  it('gives up on PostgreSQL after a while, and at once where waiting does not help', async () => {
+  it('gives up on PostgreSQL after a while, and immediately if waiting does not help', async () => {
     await stopPostgresql(folder)
     const waiting = { ...environment, AGENTGYM_DATABASE_WAIT_SECONDS: '1' }
     await expect(startServer({ environment: waiting })).rejects.toMatchObject({

@@ -77,7 +77,7 @@ it('docs/proxies.md has a configuration of each proxy', () => {
 /** Needs Debian's packages `nginx`, `caddy` and `haproxy`, which nothing else does. */
 const tried = isLong ? proxies : []
 for (const proxy of tried)
-  it(`docs/proxies.md: ${proxy.language} lets everything through`, { timeout: 240_000 }, async () => {
+  it(`docs/proxies.md: ${proxy.language} passes everything through`, { timeout: 240_000 }, async () => {
     if (!existsSync(proxy.binary)) throw new Error(`${proxy.binary} is missing: apt-get install ${proxy.language}`)
     const [port, upstream] = [await freePort(), await freePort()]
     const url = `http://127.0.0.1:${port}`

@@ -31,10 +31,10 @@ async function servingUrl(server: ChildProcess): Promise<string> {
 }
 
 // Typed in a folder of its own, where only what the tour uses of the clone is there: what it writes stays out of ours.
-describe("the README's tour, typed from top to bottom", () => {
+describe("the README's tour, from top to bottom", () => {
   const folder = mkdtempSync(join(tmpdir(), 'readme-tour-'))
   for (const name of ['agentgym', 'plugins']) symlinkSync(join(repositoryRoot, name), join(folder, name))
-  // What the tour tells of a second terminal: on a free port here, and with a home that is nobody's.
+  // The commands for a second terminal: here on a free port, and with an empty home folder.
   const environment: NodeJS.ProcessEnv = {
     ...process.env,
     // The scenarios are our own, and a test machine may be a chroot, where bubblewrap cannot run.

@@ -72,7 +72,7 @@ function killGroup(pid: number, signal: NodeJS.Signals): void {
 const childrenOf = (pid: number): number[] =>
   readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim().split(' ').map(Number)
 
-/** What has ended may stand in the list of processes for long, where nobody takes orphans in (a container's first process). */
+/** Ended processes may stay in the process list if no init process reaps orphans (as in containers). */
 const lives = (pid: number) => {
   try {
     const status = readFileSync(`/proc/${pid}/stat`, 'utf8')
@@ -123,7 +123,7 @@ async function endLogIn(requested: ClientRequest): Promise<number | undefined> {
   return answer.statusCode
 }
 
-it('two processes share a port, outlive each other, tell one story to Prometheus, and drain', async () => {
+it('two processes share a port, survive each other, report common metrics, and drain', async () => {
   const server = await startTwo()
   const { url } = server.said
   expect(server.said).toMatchObject({ event: 'serving', npm: `${url}/npm/`, worker: false, processes: 2 })
@@ -193,7 +193,7 @@ it('two processes share a port, outlive each other, tell one story to Prometheus
   expect(server.stdout().trim().split('\n')).toHaveLength(1)
 })
 
-it('a process that hangs is replaced, and one that hangs while it should end is killed', async () => {
+it('a hanging process is replaced, and one that hangs during shutdown is killed', async () => {
   const server = await startTwo()
   const { url } = server.said
   await scrape(url)
@@ -221,7 +221,7 @@ it('a process that hangs is replaced, and one that hangs while it should end is 
   expect(server.log().filter(({ message }) => message === 'stopped')).toHaveLength(1)
 })
 
-it('processes whose supervisor was killed answer what is under way, and end', async () => {
+it('processes whose supervisor was killed finish active requests, and end', async () => {
   const server = await startTwo()
   const pids = childrenOf(server.pid)
   expect(pids).toHaveLength(2)
@@ -234,7 +234,7 @@ it('processes whose supervisor was killed answer what is under way, and end', as
   await until(() => !pids.some(lives))
 })
 
-it('what no process can start with is said once, as by a single process', async () => {
+it('an error that prevents the start is reported once', async () => {
   const environment = {
     DATABASE_URL: 'postgresql://agentgym@127.0.0.1:9/agentgym',
     AGENTGYM_DATABASE_WAIT_SECONDS: '0',

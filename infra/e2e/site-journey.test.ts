@@ -50,15 +50,15 @@ function journey({ width, javaScriptEnabled }: (typeof ways)[number]): void {
     await buyer.context.close()
   })
 
-  it('somebody signs up', () => signUp(seller.page, author))
+  it('the seller signs up', () => signUp(seller.page, author))
 
-  it('publishes a scenario by the command', async () => {
+  it('publishes a scenario with the CLI', async () => {
     copyScenario(author, scenario)
     await type(author, ['login', '--username', author])
     await type(author, ['scenario', 'publish', 'cart-pole'])
   })
 
-  it('finds it, and how to install it', async () => {
+  it('finds it, with how to install it', async () => {
     const { page } = seller
     await page.goto('/')
     await page.getByLabel('Search scenarios and agents').fill(scenario)
@@ -117,7 +117,7 @@ function journey({ width, javaScriptEnabled }: (typeof ways)[number]): void {
     await page.getByText('$25.00').first().waitFor()
   })
 
-  it('somebody else tops up and buys it', async () => {
+  it('a buyer tops up and buys it', async () => {
     const { page } = buyer
     await signUp(page, `buyer-${width}`)
     await page.goto('/balance')
@@ -139,7 +139,7 @@ function journey({ width, javaScriptEnabled }: (typeof ways)[number]): void {
     await page.getByText('Owned').waitFor()
   })
 
-  it('asks the agent what it would do', async () => {
+  it('calls the agent', async () => {
     const { page } = buyer
     await page.getByRole('link', { name: 'Try it', exact: true }).click()
     await page.waitForURL(`**/packages/${agent}/try`)
@@ -160,7 +160,7 @@ function journey({ width, javaScriptEnabled }: (typeof ways)[number]): void {
     await page.getByText('$25.00').first().waitFor()
   })
 
-  it('and no browser had anything to complain of', () => {
+  it('no browser logged an error', () => {
     expect([seller.complaints, buyer.complaints]).toEqual([[], []])
   })
 }
@@ -193,7 +193,7 @@ async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await delay(500)
 }
 
-/** Somebody's command, on a machine of their own. */
+/** A user's command, on a separate machine. */
 async function type(person: string, words: string[]): Promise<void> {
   const { DATABASE_URL, AGENTGYM_TOKEN, ...inherited } = process.env
   await promisify(execFile)(join(repositoryRoot, 'agentgym'), words, {
@@ -215,7 +215,7 @@ function workFolder(person: string): string {
   return cwd
 }
 
-/** The built-in cart-pole as somebody's own package. */
+/** The built-in cart-pole as a user's own package. */
 function copyScenario(person: string, name: string): void {
   const target = join(workFolder(person), 'cart-pole')
   const filter = (path: string) => !['node_modules', 'dist', 'testdata'].includes(basename(path))

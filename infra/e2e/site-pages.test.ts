@@ -40,7 +40,7 @@ afterAll(async () => {
 type Visited = { path: string; as: string | null }
 type Sample = (made: FilledSite) => { path: string; as?: string }
 
-/** Where a route has something to show, and for whom: whoever its rule asks for, unless told. */
+/** Paths of a route with content, and their visitor. Default: the visitor that its rule requires. */
 const samples: Record<string, Sample> = {
   '/:scope{@[^/]+}': () => ({ path: '/@acme' }),
   '/packages/:scope/:name': () => ({ path: '/packages/@acme/maze' }),
@@ -80,7 +80,7 @@ function sampleOf({ path, rule }: (typeof routes)[number]): Visited {
 
 const sessions = new Map<string, Promise<TestBrowser>>()
 
-/** Somebody logged in, once. */
+/** A logged-in user, created once. */
 function browserOf(username: string): Promise<TestBrowser> {
   const known = sessions.get(username) ?? site.browserOf(username)
   sessions.set(username, known)
@@ -96,7 +96,7 @@ type Size = (typeof sizes)[number]
 
 const visits = new Map<string, Promise<OpenedPage>>()
 
-/** The page of somebody at a size, who goes from one address to the next: a new browser a page costs a second. */
+/** One browser page per user and size, reused for all URLs, because a new one takes a second. */
 function visitorOf(username: string | null, size: Size): Promise<OpenedPage> {
   const key = `${username} ${size.width}`
   const known = visits.get(key) ?? openVisitorOf(username, size)
@@ -147,7 +147,7 @@ describe.each(sizes)('at $width px, $colorScheme', (size) => {
   })
 })
 
-it('first-party scripts are under 60 kB gzipped wherever one browses or looks at a package', async () => {
+it('first-party scripts are under 60 kB gzipped on browse and package pages', async () => {
   const looked = routes.filter(({ path }) => path === '/' || path.startsWith('/packages'))
   for (const one of looked) {
     const { path, as } = sampleOf(one)

@@ -18,7 +18,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true })
 })
 
-it('agentgym serve has the site at /, as it was built, with all that its pages load', async () => {
+it('agentgym serve serves the built site at / with all its assets', async () => {
   const response = await fetch(server.url)
   const page = await response.text()
   expect(page).toContain('Train RL agents. Prove they work.')
@@ -33,7 +33,7 @@ it('agentgym serve has the site at /, as it was built, with all that its pages l
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
 })
 
-it('whoever signs up by a form is the operator of a fresh server, and known to the API', async () => {
+it('the first user to sign up becomes the operator of a new server, also in the API', async () => {
   const page = await fetch(`${server.url}/signup`)
   const seed = page.headers.getSetCookie()[0].split(';')[0]
   const [, token] = /name="form_token" value="([^"]+)"/.exec(await page.text()) ?? []

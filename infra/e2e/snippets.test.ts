@@ -78,7 +78,7 @@ describe('in JavaScript', { timeout: 300_000 }, () => {
     }
   })
 
-  it("OpenAI's client lists the agent, reads a stream, and tells a refusal by its kind", async () => {
+  it("OpenAI's client lists the agent, reads a stream, and distinguishes errors", async () => {
     const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: author.token, maxRetries: 0 })
     const models: string[] = []
     for await (const { id } of client.models.list()) models.push(id)
@@ -154,7 +154,7 @@ async function trainAgent(client: Client): Promise<void> {
   await until(isPublished(name, '0.1.0'))
 }
 
-/** Texts by title, as whoever opens the page copies them. */
+/** Snippets by title, as copied from the page. */
 function readSnippets(page: string): Map<string, string> {
   const found = page.matchAll(/<h3 class="package-label">(.*?)<\/h3>.*?<code>(.*?)<\/code>/gs)
   return new Map([...found].map(([, title, text]) => [unescapeHtml(title), unescapeHtml(text)]))

@@ -116,7 +116,7 @@ const good = archive(goodEntries())
 const long = `package/${'d'.repeat(90)}/${'e'.repeat(60)}/file.txt`
 
 describe('four readers of one tarball', () => {
-  it('agree on every form of path that the registry writes', async () => {
+  it('agree on every form of path written by the registry', async () => {
     const paths = [
       'package/é.md',
       'package/src/with space.ts',
@@ -139,7 +139,7 @@ describe('four readers of one tarball', () => {
     expect(await holds(upload)).toBe(true)
   })
 
-  it('are given only what one reader has written', async () => {
+  it('receive only output of one writer', async () => {
     for (const { name, bytes } of badTarballs) {
       const published = await publish(bytes)
       if (published !== undefined) expect(await holds(bytes), name).toBe(true)
@@ -190,7 +190,7 @@ describe('four readers of one tarball', () => {
     expect(accepted).toBeGreaterThan(20)
   })
 
-  it('agree on changed bytes of headers, with checksums mended, and of gzip', { timeout: 300_000 }, async () => {
+  it('agree on changed headers with corrected checksums, and on changed gzip bytes', { timeout: 300_000 }, async () => {
     const rich = archive([
       paxEntry([['path', 'package/from-pax.md']]),
       { path: 'package/x.md', body: 'x'.repeat(700) },

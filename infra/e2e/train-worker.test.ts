@@ -120,7 +120,7 @@ describe('a server with its own database, and one worker', { timeout: 240_000 },
     expect(reported).toMatchObject({ subject: '@acme/balancer@0.1.0', ok: true, failed: [] })
   })
 
-  it('ends a run that is cancelled, with a checkpoint', async () => {
+  it('cancels a run with a checkpoint', async () => {
     const { id } = await startRun(author, { steps: 100_000_000 })
     await until(async () => (await look(author, id)).progress !== null)
     await author.send(`/v1/runs/${id}/cancel`, { method: 'POST' })
@@ -130,7 +130,7 @@ describe('a server with its own database, and one worker', { timeout: 240_000 },
     expect(run.checkpoint?.iteration).toBe(run.progress?.iteration)
   })
 
-  it('ends a run when its money is spent, and goes on with it when there is more', async () => {
+  it('ends a run when its budget is used up, and resumes it with a higher one', async () => {
     const { id } = await startRun(author, { steps: 2_048, budget_minor: 1 })
     await until(async () => isOver(await look(author, id)))
     const spent = await look(author, id)

@@ -38,7 +38,7 @@ const request = {
 /** From one kill to the next, or from the first iteration to the only one; a resumed run needs some of it to get going. */
 const pauseMs = () => (isLong ? 2_500 + Math.random() * 3_000 : Math.random() * 700)
 
-/** What a run gives that nobody disturbs. Engines have no part in it: the second is held to the first one's. */
+/** The result of an undisturbed run. It does not depend on the database, so the second is compared with the first. */
 let undisturbed: Observed | undefined
 type Observed = { run: Run; curve: string; modelHash: string; audit: RunAudit | undefined }
 

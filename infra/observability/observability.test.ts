@@ -98,7 +98,7 @@ function expectKnown(expr: string): void {
     expect(known.has(label) || ofPrometheus.labels.has(label), `the label ${label} in ${expr}`).toBe(true)
 }
 
-describe('what is asked of Prometheus is what /metrics has', () => {
+describe('Prometheus queries match /metrics', () => {
   it('in every alert', () => {
     const queries = alertQueries()
     expect(queries).toHaveLength((read('alerts.yml').match(/- alert: /g) ?? []).length)
@@ -114,7 +114,7 @@ describe('what is asked of Prometheus is what /metrics has', () => {
     }
   })
 
-  it('and in the table of the README, which names them all', () => {
+  it('and in the complete table of the README', () => {
     const rows = [...read('README.md').matchAll(/^\| `([a-z_]+)` \|/gm)].map(([, name]) => name)
     const families = new Set([...samples.keys()].map((name) => name.replace(/_(bucket|sum|count)$/, '')))
     const ours = [...families].filter((name) => !/^(process|nodejs)_/.test(name))
@@ -122,7 +122,7 @@ describe('what is asked of Prometheus is what /metrics has', () => {
   })
 })
 
-describe('the reader of queries', () => {
+describe('the query parser', () => {
   it.each<[string, Query]>([
     ['up{job="agentgym"} == 0', { metrics: ['up'], labels: ['job'] }],
     [
@@ -135,7 +135,7 @@ describe('the reader of queries', () => {
     expect(namesIn(expr)).toEqual(names)
   })
 
-  it('a metric or a label that is not there is told', () => {
+  it('reports a missing metric or label', () => {
     expect(() => expectKnown('max(training_jobs_finished_total)')).toThrow(/training_jobs_finished_total/)
     expect(() => expectKnown('max by (queue) (queue_length)')).toThrow(/the label queue/)
   })

@@ -10,7 +10,7 @@ export const command = join(root, 'agentgym')
 
 export type Person = { name: string; folder: string; environment: Record<string, string> }
 
-/** Somebody with a machine of their own: nothing of this machine's user is read or written. */
+/** A user with a separate machine: nothing of this machine's user is read or written. */
 export function makePerson(folder: string, name: string, url: string): Person {
   const own = join(folder, name)
   mkdirSync(join(own, 'work'), { recursive: true })
@@ -38,7 +38,7 @@ export function sayCommand(person: Person, words: string[]): void {
   console.log(styleText('dim', `${person.name} $ agentgym ${shown}`))
 }
 
-/** Runs a command for somebody, shown as they would see it. */
+/** Runs a command for a user, shown as they would see it. */
 export async function run(person: Person, words: string[], status = 0): Promise<void> {
   sayCommand(person, words)
   const child = start(person, words, 'inherit')
@@ -70,7 +70,7 @@ function start(person: Person, words: string[], stdio: 'inherit' | 'pipe'): Chil
   return spawn(command, words, { cwd: person.folder, env: { ...plainEnvironment(), ...person.environment }, stdio })
 }
 
-/** Ours without what would lead anybody to another server, database or bucket. */
+/** Our environment without variables for other servers, databases or buckets. */
 export function plainEnvironment(): NodeJS.ProcessEnv {
   const kept = Object.entries(process.env).filter(([name]) => !/^(AGENTGYM_|DATABASE_URL$|AWS_)/.test(name))
   return Object.fromEntries(kept)

@@ -23,7 +23,7 @@ const funds = '40'
 
 export type Sale = { order: Order; balance: Balance; seller: Earnings; author: Earnings; trajectories: string }
 
-/** The seller names a price before anybody has it: nobody relies on it yet, so it holds at once. */
+/** The seller sets a price before the package has users, so it applies immediately. */
 export async function offerForSale(seller: Person, name: string): Promise<void> {
   // Trained agents come without a license: the seller's terms say what buyers may do.
   writeFileSync(

@@ -56,7 +56,7 @@ function runTests(filters: string[]): Counts {
     const parameters = ['run', '--reporter=default', '--reporter=json', `--outputFile.json=${report}`, ...filters]
     const { status } = spawnSync('vitest', parameters, { stdio: ['ignore', 'inherit', 'inherit'] })
     const tests = countTests(report)
-    // Errors outside any test (a rejection nobody awaited, a worker that died) fail the run without failing a test.
+    // Errors outside any test (an unhandled rejection, a dead worker) fail the run without failing a test.
     if (status !== 0 && tests.failed === 0) tests.failed = 1
     return tests
   } finally {

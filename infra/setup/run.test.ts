@@ -21,7 +21,7 @@ function setUp(environment: Record<string, string>, ...parameters: string[]) {
 }
 
 describe('a clone that is set up', () => {
-  it('runs the script with Node 24 and its arguments, says nothing, and hands on its exit status', () => {
+  it('runs the script with Node 24 and its arguments silently, and passes its exit status on', () => {
     const { status, stdout, stderr } = setUp({}, 'one', 'with a space')
     expect({ status, stderr }).toEqual({ status: 7, stderr: '' })
     expect(stdout).toMatch(/^v24\.\d+\.\d+\n2\nwith a space\n$/)
@@ -41,7 +41,7 @@ describe('a machine that cannot be made ready', () => {
     return bin
   }
 
-  it('is told everything that is missing at once, and nothing is done', () => {
+  it('gets all missing requirements at once, without any change', () => {
     const { status, stdout, stderr } = setUp({ PATH: barePath() })
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     for (const part of ['g++', 'make', 'cmake', 'libtorch', 'LIBTORCH', 'Nothing has been changed'])
@@ -49,7 +49,7 @@ describe('a machine that cannot be made ready', () => {
     expect(stderr).not.toContain('→')
   })
 
-  it('is told that LIBTORCH leads nowhere', () => {
+  it('gets an error for an invalid LIBTORCH', () => {
     const { status, stderr } = setUp({ LIBTORCH: join(folder, 'nowhere') })
     expect(status).toBe(2)
     expect(stderr).toContain(`LIBTORCH is ${join(folder, 'nowhere')}`)

@@ -1,4 +1,4 @@
-/** What tests of other packages need of this one's inside: a served folder with packages in it. */
+/** Internals for tests of other packages: a server with published packages. */
 
 export { openDatabase } from './core/database/open-database.ts'
 export { backgroundSettled } from './core/scheduled-tasks/scheduled-tasks.ts'

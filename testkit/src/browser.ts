@@ -9,7 +9,7 @@ export type OpenedPage = { page: Page; context: BrowserContext; complaints: stri
 /** A machine that is busy with other tests takes its time; a test's own limit ends what never comes. */
 const patienceMs = 120_000
 
-/** The machine's Chromium, to be closed by whoever opened it. */
+/** The machine's Chromium. The caller closes it. */
 export function openChromium(): Promise<Browser> {
   return chromium.launch({ executablePath: findChromium(), args: ['--no-sandbox'], timeout: patienceMs })
 }

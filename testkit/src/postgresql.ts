@@ -8,7 +8,7 @@ import { onceARun, runFolder } from './run-folder.ts'
 /** A server that is there already, instead of one that the run starts: an address whose user may make databases. */
 const given = process.env.AGENTGYM_TEST_DATABASE_URL
 
-/** Address of a fresh, migrated PostgreSQL database that nobody else uses. */
+/** URL of a new, migrated PostgreSQL database. */
 export async function createPostgresqlDatabase(): Promise<string> {
   const template = await onceARun('postgresql-template', async (folder) => {
     const url = await createDatabase(await serverUrl(folder), `${namePrefix(folder)}_template`)
@@ -36,7 +36,7 @@ export async function restorePostgresqlDatabase(dump: string): Promise<string> {
   return url
 }
 
-/** Our own server goes away with its databases; on somebody else's they must be dropped. */
+/** Our own server is deleted with its databases; on a shared one they must be dropped. */
 export async function dropTestDatabases(folder: string): Promise<void> {
   if (given === undefined) return
   await asAdministrator(given, async (client) => {

@@ -27,7 +27,7 @@ export type TestServices = AppServices & {
 const readmes = new ReadmeRenderer()
 const models = new ModelChecker()
 
-/** The services of a room's tests: objects and mail in a folder of their own, a secret that nobody else has. */
+/** Services for a module's tests: objects and mail in a separate folder, and a unique secret. */
 export async function testServices(database: Database, config: Partial<ServerConfig> = {}): Promise<TestServices> {
   const folder = await mkdtemp(join(runFolder(), 'services-'))
   const logged: LogEntry[] = []

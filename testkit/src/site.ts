@@ -25,7 +25,7 @@ export type TestSite = {
   patterns(): { method: string; path: string }[]
   /** A browser without a session. */
   browser(): TestBrowser
-  /** A browser that is logged in as somebody; made if they are new. */
+  /** A browser logged in as that user, who is created if new. */
   browserOf(username: string): Promise<TestBrowser>
   /** Resolves once what was published is rendered, and everything else in the background is done. */
   settled(): Promise<void>
@@ -81,7 +81,7 @@ export async function openTestSite(options: TestSiteOptions = {}): Promise<TestS
 
 export type TestPage = { status: number; headers: Headers; text: string }
 
-/** As far as a browser goes that knows no scripts: cookies, pages, forms. Redirects are told, not followed. */
+/** A browser without scripts: cookies, pages, forms. Redirects are returned, not followed. */
 export type TestBrowser = {
   cookies: Map<string, string>
   get(path: string, headers?: Record<string, string>): Promise<TestPage>

@@ -8,7 +8,7 @@ const actors = ['anonymous', 'other', 'member', 'owner', 'operator'] as const
 type Actor = (typeof actors)[number]
 type Outcome = 'allowed' | 'log-in' | 'hidden'
 
-/** What each rule must come to for whom. `operator` here is nobody's member. */
+/** Expected result of each rule by visitor. `operator` is not a member of any organization. */
 const expected: Record<Access, Record<Actor, Outcome>> = {
   public: { anonymous: 'allowed', other: 'allowed', member: 'allowed', owner: 'allowed', operator: 'allowed' },
   account: { anonymous: 'log-in', other: 'allowed', member: 'allowed', owner: 'allowed', operator: 'allowed' },
@@ -58,7 +58,7 @@ function outcomeOf({ status, headers, text }: TestPage): Outcome | string {
   return 'allowed'
 }
 
-it('the router has no route without a rule', () => {
+it('every route has an access rule', () => {
   const ruled = new Set(routes.map(({ method, path }) => `${method} ${path}`))
   const without = site.patterns().filter(({ method, path }) => !ruled.has(`${method} ${path}`))
   expect(without).toEqual([])
@@ -81,7 +81,7 @@ describe.each(actors)('as %s', (actor) => {
   })
 })
 
-it('what is hidden cannot be told from what is not there', async () => {
+it('hidden pages look like missing ones', async () => {
   const browser = await site.browserOf('other')
   const hidden = await browser.get('/sample/owner/@acme')
   const absent = await browser.get('/sample/owner/@acme/nothing')
@@ -90,12 +90,12 @@ it('what is hidden cannot be told from what is not there', async () => {
   expect(without(hidden)).toBe(without(absent))
 })
 
-it('comes back after the log-in to where one wanted to go', async () => {
+it('returns to the requested page after the login', async () => {
   const { headers } = await site.browser().get('/sample/account/@acme?tab=two&x=%2F')
   expect(headers.get('location')).toBe(`/login?next=${encodeURIComponent('/sample/account/@acme?tab=two&x=%2F')}`)
 })
 
-it('a session that is over is a stranger', async () => {
+it('an ended session counts as anonymous', async () => {
   const browser = await site.browserOf('other')
   const [[name]] = browser.cookies
   browser.cookies.set(name, 'a'.repeat(40))

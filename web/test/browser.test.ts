@@ -57,7 +57,7 @@ describe('islands', () => {
     await context.close()
   })
 
-  it('suggest while one types, by keyboard alone; what a title holds is text', async () => {
+  it('suggest while typing, by keyboard; titles are escaped', async () => {
     const { page, context, complaints } = await open('/')
     const input = page.getByRole('combobox')
     await input.pressSequentially('cart')
@@ -81,7 +81,7 @@ describe('islands', () => {
     await context.close()
   })
 
-  it('change the colours at once, and remember them', async () => {
+  it('switch the theme immediately, and remember it', async () => {
     const { page, context, complaints } = await open('/packages', { colorScheme: 'light' })
     const paper = () => page.evaluate('getComputedStyle(document.documentElement).backgroundColor')
     const light = await paper()
@@ -98,7 +98,7 @@ describe('islands', () => {
 })
 
 describe('without JavaScript', () => {
-  it('one signs up, searches, narrows, changes colours and leaves', async () => {
+  it('sign-up, search, filters, theme and logout work', async () => {
     const { page, context } = await open('/signup', { javaScriptEnabled: false, colorScheme: 'light' })
     await page.getByLabel('Username').fill('no-script')
     await page.getByLabel('Email').fill('no-script@example.com')
@@ -137,7 +137,7 @@ const sizes = [
 ]
 
 describe.each(sizes)('at $width px, $colorScheme', ({ width, height, colorScheme }) => {
-  it.each(pages)('%s fits, loads without a complaint, and axe finds nothing', async (path) => {
+  it.each(pages)('%s fits, loads without errors, and passes axe', async (path) => {
     const { page, context, complaints } = await open(path, { viewport: { width, height }, colorScheme })
     expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(0)
     expect(complaints.filter((text) => !text.includes('404'))).toEqual([])
@@ -152,7 +152,7 @@ describe.each(sizes)('at $width px, $colorScheme', ({ width, height, colorScheme
   })
 })
 
-it('first-party scripts of a page are under 60 kB as they are sent', async () => {
+it('first-party scripts of a page are under 60 kB compressed', async () => {
   for (const path of ['/', '/packages']) {
     const { page, context } = await open(path)
     const scripts = await page.locator('script[src]').all()

@@ -44,7 +44,7 @@ const orders = async (browser: TestBrowser): Promise<unknown[]> =>
   ((await (await browser.api('GET', '/v1/orders')).json()) as { orders: unknown[] }).orders
 
 describe('checkout', () => {
-  it('shows all before one pays, buys with one button, and ends at a receipt', async () => {
+  it('shows everything before payment, buys with one button, and ends at a receipt', async () => {
     const base = await onSale(2_500, 'Not for <b>weapons</b>.\nAsk before you resell.')
     const buyer = await buyerWith('ada', '40')
     const page = `/buy/@acme/${base}`
@@ -69,7 +69,7 @@ describe('checkout', () => {
     expect((await seller.get('/sales')).text).toContain(`href="${address}"`)
   })
 
-  it('the same form sent twice buys once', async () => {
+  it('submitting the form twice buys once', async () => {
     const base = await onSale(500)
     const buyer = await buyerWith('twice', '20')
     const fields = fieldsOf((await buyer.get(`/buy/@acme/${base}`)).text)
@@ -79,7 +79,7 @@ describe('checkout', () => {
     expect([await available(buyer), (await orders(buyer)).length]).toEqual([1_500, 1])
   })
 
-  it('a price that changed meanwhile buys nothing, and is shown to be accepted', async () => {
+  it('a changed price buys nothing, and is shown for acceptance', async () => {
     const base = await onSale(500)
     const buyer = await buyerWith('slow', '20')
     const fields = fieldsOf((await buyer.get(`/buy/@acme/${base}`)).text)
@@ -94,7 +94,7 @@ describe('checkout', () => {
     expect(await available(buyer)).toBe(1_100)
   })
 
-  it('a form that names no price, or one of its own making, buys nothing', async () => {
+  it('a form without a price, or with a forged one, buys nothing', async () => {
     const base = await onSale(500)
     const buyer = await buyerWith('clever', '20')
     const fields = fieldsOf((await buyer.get(`/buy/@acme/${base}`)).text)
@@ -106,7 +106,7 @@ describe('checkout', () => {
     expect([await available(buyer), (await orders(buyer)).length]).toEqual([2_000, 0])
   })
 
-  it('with too little on the balance leads to the top-up with what is lacking, and back', async () => {
+  it('with a low balance leads to a top-up of the missing amount, and back', async () => {
     const base = await onSale(2_500)
     const buyer = await buyerWith('poor', '5')
     const page = `/buy/@acme/${base}`
@@ -136,7 +136,7 @@ describe('checkout', () => {
     expect(receipt.text).toContain('via payment provider')
   })
 
-  it('nobody buys from themselves, what is free, or for an organisation that is not theirs', async () => {
+  it('refuses own packages, free packages, and foreign organizations', async () => {
     const base = await onSale(700)
     expect((await seller.get(`/buy/@acme/${base}`)).text).toContain('This package belongs to acme')
     await publish('gratis', null)

@@ -44,7 +44,7 @@ describe('a form', () => {
     hint: null,
   }
 
-  it('is signed, and tells a failure where it belongs: under its field, or above where it has none', () => {
+  it('is signed, and shows errors at their field, or above', () => {
     const html = drawn(
       <Form action="/things" failure={failure} fields={['name']}>
         <Field label="Name" name="name" value={hostile} failure={failure} help="As people call it." required />
@@ -60,16 +60,16 @@ describe('a form', () => {
     expect(html).not.toContain('<script')
   })
 
-  it('says what concerns the whole of it, and how to mend it', () => {
+  it('shows general errors with a hint', () => {
     const whole = { ...failure, fields: {}, message: 'Not now.', hint: 'Try later.' }
     expect(drawn(<Form action="/things" failure={whole} />)).toMatch(/role="alert">.*Not now\. Try later\./)
   })
 
-  it('never shows a password again', () => {
+  it('never echoes a password', () => {
     expect(drawn(<Field label="Password" name="password" type="password" value="secret" />)).not.toContain('secret')
   })
 
-  it('offers choices and room to write, with what was chosen and written', () => {
+  it('renders selects and text areas with their values', () => {
     const options = [
       { value: 'a', label: 'First' },
       { value: 'b', label: hostile },
@@ -86,7 +86,7 @@ describe('a form', () => {
     expect(html.match(/optional/g)).toHaveLength(4)
   })
 
-  it('has no browser keep it back for a choice whose value is empty', () => {
+  it('can be submitted with an empty choice', () => {
     const options = [
       { value: '', label: 'As before' },
       { value: 'a', label: 'Another' },
@@ -115,7 +115,7 @@ describe('the vocabulary', () => {
     expect(html).toContain('<td class="numeric">475</td>')
   })
 
-  it('tabs are links, one of them the page itself', () => {
+  it('tabs are links, one of them current', () => {
     const tabs = [
       { href: '/a', title: 'Readme' },
       { href: '/b', title: 'Versions', count: 3 },
@@ -131,7 +131,7 @@ describe('the vocabulary', () => {
     expect(html).not.toContain('AbCdEfGhI')
   })
 
-  it('amounts are exact, and nothing is free', () => {
+  it('amounts are exact, and zero is Free', () => {
     expect(drawn(<Price minor={0} />)).toContain('Free')
     expect(drawn(<Price minor={9_007_199_254_740_991} />)).toContain('€90,071,992,547,409.91')
     expect(drawn(<Price minor={1250} currency="JPY" />)).toContain('¥1,250')
@@ -139,12 +139,12 @@ describe('the vocabulary', () => {
     expect(drawn(<Price minor={250} kind="free" />)).toContain('Free')
   })
 
-  it('a rating says of how many it is the mean; without one there is none', () => {
+  it('a rating shows the number of votes, and is omitted without any', () => {
     expect(drawn(<Rating rating={4.25} votes={1} />)).toContain('title="4.3 of 5 stars by 1 buyer"')
     expect(drawn(<Rating rating={null} votes={0} />)).toBe('')
   })
 
-  it('numbers, moments and figures', () => {
+  it('numbers, times and metrics', () => {
     expect(drawn(<Count value={9_999} />)).toContain('>9,999<')
     expect(drawn(<Count value={1_234_567} />)).toContain('title="1,234,567">1.23M<')
     expect(drawn(<Time at="2026-06-13T12:00:00Z" />)).toContain('title="2026-06-13 12:00 UTC">2 days ago<')
@@ -158,7 +158,7 @@ describe('the vocabulary', () => {
     expect(html).toMatch(/<dt>Return<\/dt>.*498\.2.*over 100 episodes/s)
   })
 
-  it('signs are silent beside words; alone they speak', () => {
+  it('icons are hidden next to text, and labeled alone', () => {
     expect(drawn(<Notice kind="warning">Mind this.</Notice>)).toMatch(/role="status".*aria-hidden="true"/)
     expect(drawn(<Button href="/x">Go</Button>)).toBe('<a class="button button-quiet" href="/x">Go</a>')
     expect(
@@ -171,7 +171,7 @@ describe('the vocabulary', () => {
     expect(drawn(<Badge tone="bad">yanked</Badge>)).toContain('badge-bad">yanked<')
   })
 
-  it('a command is text to select; its button waits for the script, which the page then loads', () => {
+  it('a command is selectable text; its copy button needs the script, which the page loads', () => {
     const islands = new Set<string>()
     const page = renderPage(<Command text={`npm i "${hostile}"`} />, { title: 'Test' }, context({ islands }))
     expect(page).toMatch(/<button class="command-copy" type="button" hidden=""/)
@@ -182,7 +182,7 @@ describe('the vocabulary', () => {
 })
 
 describe('a page', () => {
-  it('holds title and description as text', () => {
+  it('escapes title and description', () => {
     const page = renderPage('body', { title: hostile, description: hostile, hidden: true }, context({ theme: 'dark' }))
     expect(page).toContain(`<title>${escaped} · AgentGym</title>`)
     expect(page).toContain(`<meta name="description" content="${escaped}"/>`)
@@ -190,7 +190,7 @@ describe('a page', () => {
     expect(page).toContain('<meta name="robots" content="noindex"/>')
   })
 
-  it('a component outside of one is a bug, and a page that failed leaves nothing behind for the next', () => {
+  it('a component outside of a page is a bug, and a failed page does not affect the next', () => {
     const Bad = () => {
       throw new Error('cannot be drawn')
     }
@@ -214,7 +214,7 @@ describe('a row of a list of packages', () => {
     drawn(<PackageList packages={[{ ...item, best_return: best }]} label="Packages" />)
   const curve = [0, 4, 9].map((return_mean, index) => ({ steps: 1_000 * index, return_mean }))
 
-  it('draws how the best agent learned, with what it returned', () => {
+  it("draws the best agent's learning curve, with its return", () => {
     const text = row({ agent: '@acme/"solver"', return_mean: 487.25, curve })
     expect(text).toMatch(
       /title="@acme\/&quot;solver&quot;, held-out mean return"><svg[\s\S]*<polyline[^>]*points="[\d., ]+"/,
@@ -222,7 +222,7 @@ describe('a row of a list of packages', () => {
     expect(text).toMatch(/<\/svg>487/)
   })
 
-  it('draws nothing where there is nothing to draw', () => {
+  it('draws nothing without data', () => {
     expect(row(null)).toContain('None yet')
     for (const best of [null, { agent: '@acme/solver', return_mean: -3, curve: [] }])
       expect(row(best)).not.toContain('<polyline')

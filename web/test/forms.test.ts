@@ -12,7 +12,7 @@ afterAll(() => site.close())
 const sessionOf = (cookies: Map<string, string>) => cookies.get('agentgym_session')
 
 describe('forms, without a script', () => {
-  it('sign up, and come in', async () => {
+  it('sign up, and log in', async () => {
     const browser = site.browser()
     const done = await browser.submit('/signup?next=/packages?kind=agent', '/signup', {
       username: 'ada',
@@ -26,7 +26,7 @@ describe('forms, without a script', () => {
     expect((await browser.get('/login?next=/packages')).headers.get('location')).toBe('/packages')
   })
 
-  it('a refused sign-up comes back with what was typed, but the password, and what is wrong under its field', async () => {
+  it('a refused sign-up keeps values except the password, with errors at their fields', async () => {
     await site.browserOf('taken')
     const page = await site.browser().submit('/signup', '/signup', {
       username: 'taken',
@@ -45,7 +45,7 @@ describe('forms, without a script', () => {
     expect(page.text).toMatch(/id="field-username-wrong"[^>]*>[^<]+taken/i)
   })
 
-  it('every wrong field is told at once', async () => {
+  it('all invalid fields are reported at once', async () => {
     const page = await site
       .browser()
       .submit('/signup', '/signup', { username: 'grace', email: 'grace', password: 'short' })
@@ -55,7 +55,7 @@ describe('forms, without a script', () => {
     expect(page.text).not.toContain('id="field-username-wrong"')
   })
 
-  it('log in with a wrong password: no session, and the same answer as for nobody', async () => {
+  it('log in with a wrong password: no session, and the same response as for an unknown user', async () => {
     await site.browserOf('bob')
     const browser = site.browser()
     const answers = []
@@ -70,7 +70,7 @@ describe('forms, without a script', () => {
     expect(answers[0]).not.toContain('wrong password')
   })
 
-  it('log in: a new session under a new id, whatever the browser came with', async () => {
+  it('log in: a session with a new ID, whatever cookie the browser sent', async () => {
     const planted = await site.browserOf('carol')
     const before = sessionOf(planted.cookies)
     const page = await planted.get('/login')
@@ -83,7 +83,7 @@ describe('forms, without a script', () => {
     expect((await stolen.get('/')).text).toContain('Sign up')
   })
 
-  it('log out: the session is over, for whoever has its cookie too', async () => {
+  it('log out: the session ends, also for copies of its cookie', async () => {
     const browser = await site.browserOf('dave')
     const session = sessionOf(browser.cookies)
     const done = await browser.submit('/', '/logout', {})
@@ -93,7 +93,7 @@ describe('forms, without a script', () => {
     expect((await browser.get('/')).text).toContain('Sign up')
   })
 
-  it('ask for a new password: the same answer whether somebody has the address or not', async () => {
+  it('request a password reset: the same response for known and unknown addresses', async () => {
     await site.browserOf('erin')
     const browser = site.browser()
     // Its cookie, before two forms at once ask for one.
@@ -112,7 +112,7 @@ describe('forms, without a script', () => {
   })
 
   it.each(['https://evil.example/', '//evil.example', '/\\evil.example', '/\t/evil.example', 'javascript:alert(1)'])(
-    'leads nowhere else: %j',
+    'does not redirect elsewhere: %j',
     async (next) => {
       const browser = site.browser()
       const username = `u${Buffer.from(next).toString('hex').slice(0, 20)}`
@@ -124,7 +124,7 @@ describe('forms, without a script', () => {
     },
   )
 
-  it('colours are remembered in the browser', async () => {
+  it('the theme is stored in the browser', async () => {
     const browser = site.browser()
     const page = await browser.submit('/packages?kind=agent', '/theme', { theme: 'dark' })
     expect(page.headers.get('location')).toBe('/packages?kind=agent')
@@ -134,12 +134,12 @@ describe('forms, without a script', () => {
   })
 })
 
-describe('forms that are not ours', () => {
+describe('foreign forms', () => {
   const guarded = siteRoutes
     .filter(({ method, rule }) => method === 'post' && rule.formToken !== false)
     .map(({ path }) => samplePath(path))
 
-  it('only the colours go without a token', () => {
+  it('only the theme needs no token', () => {
     const free = siteRoutes
       .filter(({ rule }) => rule.formToken === false)
       .map(({ method, path }) => `${method} ${path}`)
@@ -181,7 +181,7 @@ describe('forms that are not ours', () => {
     expect((await victim.get('/')).text).toContain('menu-name">frank<')
   })
 
-  it('a token of before the log-in is none after it', async () => {
+  it('a token from before the login is invalid after it', async () => {
     const browser = await site.browserOf('gina')
     const session = sessionOf(browser.cookies) ?? ''
     browser.cookies.delete('agentgym_session')
@@ -190,7 +190,7 @@ describe('forms that are not ours', () => {
     expect((await browser.post('/logout', { form_token: early })).status).toBe(403)
   })
 
-  it('a body that no form sends is refused', async () => {
+  it('refuses a body that no form sends', async () => {
     const browser = await site.browserOf('frank')
     const form_token = await browser.formToken('/')
     for (const type of ['application/json', 'text/plain', 'multipart/form-data; boundary=x', ''])
@@ -233,7 +233,7 @@ describe('behind TLS', () => {
       expect(text).toContain('menu-name">ada<')
       expect(text).toContain('AGENTGYM_SERVER=https://gym.example.com agentgym login')
       expect(headers.get('strict-transport-security')).toContain('max-age=')
-      // The name that only plain HTTP has is nobody's here.
+      // The cookie name of plain HTTP is not accepted here.
       browser.cookies.set('agentgym_session', browser.cookies.get('__Host-agentgym_session') ?? '')
       browser.cookies.delete('__Host-agentgym_session')
       expect((await browser.get('/')).text).toContain('Sign up')

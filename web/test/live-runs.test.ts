@@ -38,8 +38,8 @@ async function openAs(path: string) {
 }
 const figure = (page: Page, name: string) => page.locator(`[data-metric="${name}"]`)
 
-describe('the page of a run that goes on', () => {
-  it('shows each iteration as it comes, figures and curve, before the end and then that', async () => {
+describe('the page of a running run', () => {
+  it('shows each iteration live, metrics and curve, and then the end', async () => {
     const run = await startRun()
     const { page, context, complaints } = await openAs(run.path)
     // The island draws what there is already.
@@ -68,7 +68,7 @@ describe('the page of a run that goes on', () => {
   })
 })
 
-it('runs that are compared go on while one of them does', async () => {
+it('compared runs update while one is running', async () => {
   const [one, other] = [await startRun(), await startRun()]
   const ids = [one, other].map(({ path }) => `ids=${path.split('/').at(-1)}`).join('&')
   const { page, context, complaints } = await openAs(`/runs/compare?${ids}`)

@@ -73,7 +73,7 @@ afterAll(() => site.close())
 
 const open = async (name: string) => (await (await site.browserOf('ada')).get(`/sample/${name}`)).text
 
-it('an order that awaits payment leads to the provider, and can be cancelled', async () => {
+it('an unpaid order links to the provider, and can be canceled', async () => {
   const text = await open('awaiting')
   expect(text).toContain('<h1>Order</h1>')
   expect(text).toMatch(/<a class="button button-primary" href="https:\/\/pay\.example\/session\?a=1&amp;b=2"/)
@@ -82,13 +82,13 @@ it('an order that awaits payment leads to the provider, and can be cancelled', a
   expect(await open('unasked')).toContain('href="/buy/@acme/pole"')
 })
 
-it('of a payment that was taken back the receipt says so', async () => {
+it('the receipt shows a reversed payment', async () => {
   const text = await open('reversed')
   expect(text).toContain('charged back')
   expect(text).not.toContain('Return order')
 })
 
-it('who vouches for an agent is told before one pays, and what others wrote is text', async () => {
+it('shows the verification before payment, and escapes untrusted text', async () => {
   const text = await open('agent')
   expect(text).toContain('Verified: re-run by this marketplace on held-out seeds and signed')
   expect(text).toContain('487.3')
@@ -97,7 +97,7 @@ it('who vouches for an agent is told before one pays, and what others wrote is t
   expect(await open('unverified')).toContain('Not verified (mismatch)')
 })
 
-it('the provider’s form for sellers is a link as well', async () => {
+it('the provider’s form for sellers is a link, too', async () => {
   const text = await open('onboarding')
   expect(text).toContain('href="https://pay.example/onboarding"')
   expect(text).toContain('action="/earnings/destination"')

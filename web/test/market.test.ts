@@ -35,7 +35,7 @@ async function sell(): Promise<{ base: string; receipt: string }> {
 }
 
 describe('receipts and refunds', () => {
-  it('are for the two sides; for everybody else they are not there', async () => {
+  it('are visible to buyer and seller only', async () => {
     const { receipt } = await sell()
     for (const side of [buyer, seller]) expect((await side.get(receipt)).status).toBe(200)
     for (const path of [receipt, `${receipt}/refund`]) expect((await stranger.get(path)).status).toBe(404)
@@ -52,7 +52,7 @@ describe('receipts and refunds', () => {
     expect((await buyer.get(receipt)).text).not.toContain('refunded')
   })
 
-  it('a buyer gives an unused licence back, all of it, once', async () => {
+  it('a buyer returns an unused license in full, once', async () => {
     const { base, receipt } = await sell()
     expect((await buyer.get(receipt)).text).toContain('Return order')
     const form = await buyer.get(`${receipt}/refund`)
@@ -67,7 +67,7 @@ describe('receipts and refunds', () => {
     expect((await buyer.get(`${receipt}/refund`)).text).not.toContain('<textarea')
   })
 
-  it('a seller gives a part back; what is wrong stands under its field, and what was typed stays', async () => {
+  it('a seller refunds a part; errors appear at their fields, and values are kept', async () => {
     const { receipt } = await sell()
     const refund = `${receipt}/refund`
     const wrong = await seller.submit(refund, refund, { amount_minor: '1,50', reason: 'Sorry about that' })
@@ -84,7 +84,7 @@ describe('receipts and refunds', () => {
     expect(text).toMatch(/Remaining<\/dt><dd><span class="price">\$15\.00/)
   })
 
-  it('the same refund sent twice is given once', async () => {
+  it('submitting a refund twice refunds once', async () => {
     const { receipt } = await sell()
     const { text } = await seller.get(`${receipt}/refund`)
     const once = /name="idempotency_key" value="([^"]+)"/.exec(text)?.[1] ?? ''
@@ -96,7 +96,7 @@ describe('receipts and refunds', () => {
 })
 
 describe('balance', () => {
-  it('a top-up goes on the balance, and has a page', async () => {
+  it('a top-up is credited, and has a page', async () => {
     const rich = await site.browserOf('rich')
     const paid = await rich.submit('/balance', '/balance/top-ups', { amount_minor: '12.5' })
     expect(leadsTo(paid)).toMatch(/^\/payments\/[0-9a-f-]{36}$/)
@@ -108,7 +108,7 @@ describe('balance', () => {
   })
 
   it.each(['', '0', '-5', '1e3', '1.005', '9'.repeat(20), '<b>'])(
-    '%j is no amount, and stays to be mended',
+    '%j is not an amount, and is kept for correction',
     async (amount) => {
       const page = await stranger.submit('/balance', '/balance/top-ups', { amount_minor: amount })
       expect(page.status).toBe(422)
@@ -117,7 +117,7 @@ describe('balance', () => {
     },
   )
 
-  it('where to go on after it is a path of this site', async () => {
+  it('continues only on this site', async () => {
     for (const next of ['https://evil.example/', '//evil.example', '/\\evil.example']) {
       const link = `/balance?next=${encodeURIComponent(next)}`
       const paid = await stranger.submit(link, '/balance/top-ups', { amount_minor: '1' })
@@ -127,7 +127,7 @@ describe('balance', () => {
     }
   })
 
-  it('what waits for the provider leads there by a link, for no form may', async () => {
+  it('a pending payment links to the provider, because forms may not', async () => {
     const response = await fetch(`${site.url}/v1/top-ups`, {
       method: 'POST',
       headers: {
@@ -145,7 +145,7 @@ describe('balance', () => {
 })
 
 describe('earnings', () => {
-  it('show what was sold, and pay it out once there is somewhere to pay to', async () => {
+  it('show sales, and pay out once there is a destination', async () => {
     await sell()
     const before = await seller.get('/earnings')
     for (const said of ['Sales in the last 30 days', '-$2.00', 'Set up payouts', '/v1/earnings.csv'])
@@ -165,7 +165,7 @@ describe('earnings', () => {
     expect([csv.status, csv.headers.get('content-type')]).toEqual([200, expect.stringContaining('text/csv')])
   })
 
-  it('of others are shown to nobody', async () => {
+  it('of others are not visible', async () => {
     expect((await stranger.get('/earnings?account=acme')).status).toBe(403)
     expect((await stranger.get('/sales?account=acme')).status).toBe(403)
     expect((await stranger.get('/balance?account=acme')).status).toBe(403)
@@ -178,7 +178,7 @@ describe('earnings', () => {
 })
 
 describe('the price of a package', () => {
-  it('is its owner’s to set; a raise is announced where somebody relies on it', async () => {
+  it('can be set by the owner; a raise is announced if the package is used', async () => {
     const { base } = await sell()
     const path = `/packages/@acme/${base}/price`
     expect((await stranger.get(path)).status).toBe(404)
@@ -216,7 +216,7 @@ describe('the price of a package', () => {
 })
 
 describe('spend limits', () => {
-  it('are set, hold, and are removed', async () => {
+  it('are set, applied and removed', async () => {
     const { base } = await sell()
     const careful = await site.browserOf('careful')
     await careful.submit('/balance', '/balance/top-ups', { amount_minor: '100' })
@@ -236,7 +236,7 @@ describe('spend limits', () => {
     expect((await careful.submit(buy, buy, { pay_with: 'balance' })).status).toBe(303)
   })
 
-  it('of nothing at all is one; of no amount or period is none', async () => {
+  it('can be zero; without an amount or period they are refused', async () => {
     const strict = await site.browserOf('strict')
     const path = '/settings/spending'
     const wrong: Record<string, string>[] = [

@@ -44,7 +44,7 @@ describe.each([
   ['light', 360],
   ['dark', 1440],
 ] as const)('in %s, %i pixels wide', (colorScheme, width) => {
-  it.each(pages)('%s runs nothing of others, fits, and has no fault that axe knows', async (path) => {
+  it.each(pages)('%s runs no foreign code, fits, and passes axe', async (path) => {
     const context = await browser.newContext({ baseURL: site.url, colorScheme, viewport: { width, height: 900 } })
     const page = await context.newPage()
     const complaints: string[] = []

@@ -46,7 +46,7 @@ afterAll(async () => {
 const open = (path: string) => site.browser().get(path)
 
 describe('the versions of a package', () => {
-  it('say what has changed in them, as their own changelogs do, or that it is untold', async () => {
+  it('show their own release notes, or that there are none', async () => {
     const { text } = await open('/packages/@acme/maze/versions')
     const [, first, second, third] = text.split('<li class="version">')
     expect(first).toMatch(
@@ -62,7 +62,7 @@ describe('the versions of a package', () => {
     expect((await open('/packages/@acme/maze/v/0.9.0')).text).not.toContain('Release notes')
   })
 
-  it('stand on pages of twenty, however much they say', async () => {
+  it('are paginated by twenty, whatever their length', async () => {
     const path = '/packages/@acme/often/versions'
     const first = await open(path)
     expect(Buffer.byteLength(first.text)).toBeLessThan(100_000)
@@ -77,7 +77,7 @@ describe('the versions of a package', () => {
   })
 })
 
-it('a long README begins on the page and is whole on one of its own', async () => {
+it('a long README starts on the page and is complete on its own page', async () => {
   const { text } = await open('/packages/@acme/long')
   expect(Buffer.byteLength(text)).toBeLessThan(100_000)
   expect(text).toContain('href="/packages/@acme/long/v/1.0.0/readme">Read more')
@@ -104,7 +104,7 @@ describe.each([
     return { page, complaints, close: () => context.close() }
   }
 
-  it('pictures of a README are loaded as one comes to them, fit, and move nothing', async () => {
+  it('README images are lazy-loaded, fit, and cause no layout shift', async () => {
     const { page, complaints, close } = await visit('/packages/@acme/maze')
     const heights = () =>
       page.evaluate('[...document.querySelectorAll(".prose img")].map((image) => image.clientHeight)')
@@ -126,7 +126,7 @@ describe.each([
     '/packages/@acme/maze/versions',
     '/packages/@acme/maze/v/1.1.0',
     '/packages/@acme/maze/v/1.1.0/readme',
-  ])('%s fits, and axe finds nothing', async (path) => {
+  ])('%s fits, and passes axe', async (path) => {
     const { page, complaints, close } = await visit(path)
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
     expect(await axeFindings(page)).toEqual([])

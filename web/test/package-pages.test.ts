@@ -31,7 +31,7 @@ const open = (path: string, browser = site.browser()) => browser.get(path)
 const tabs = ['', '/agents', '/versions', '/dependencies', '/reviews', '/v/1.0.0']
 
 describe.each(tabs)('a hostile package, %j', (tab) => {
-  it('is text, in one document with the policy of all pages', async () => {
+  it('is escaped, in one document with the common policy', async () => {
     const { status, headers, text } = await open(`/packages/@many/hostile${tab}`)
     expect(status).toBe(200)
     expect(headers.get('content-security-policy')).toContain("script-src 'self'; style-src 'self'")
@@ -53,7 +53,7 @@ describe.each(tabs)('a hostile package, %j', (tab) => {
   })
 })
 
-it('a README keeps what it says: tables, lists, every direction and script', async () => {
+it('a README keeps tables, lists, every direction and script', async () => {
   const { text } = await open('/packages/@many/hostile')
   expect(text).toContain('<table tabindex="0">')
   expect(text).toContain('<h3 dir="auto">倒立振子</h3>')
@@ -63,7 +63,7 @@ it('a README keeps what it says: tables, lists, every direction and script', asy
 })
 
 describe('a scenario', () => {
-  it('shows its episode, what success is, its spaces, what was checked, and how to have it', async () => {
+  it('shows episode, success criteria, spaces, checks, and how to get it', async () => {
     const { status, text } = await open('/packages/@acme/maze')
     expect(status).toBe(200)
     for (const part of [
@@ -82,7 +82,7 @@ describe('a scenario', () => {
     expect(text).not.toContain('<h2 dir="auto">Maze</h2>')
   })
 
-  it('ranks the agents that were verified on it', async () => {
+  it('ranks its verified agents', async () => {
     const { text } = await open('/packages/@acme/maze/agents')
     expect(text).toMatch(/href="\/packages\/@acme\/solver">@acme\/solver<span class="dim">@0\.1\.0/)
     expect(text).toContain('PPO')
@@ -90,7 +90,7 @@ describe('a scenario', () => {
     expect((await open('/packages/@acme/maze/agents?cursor=nonsense')).status).toBe(422)
   })
 
-  it('that costs something is offered; its own account has it', async () => {
+  it('with a price is offered; its own account has it', async () => {
     await publish('paid', null)
     const price = { kind: 'one_time', amount_minor: 1250 }
     expect((await owner.api('PUT', '/v1/packages/@acme/paid/price', price)).status).toBe(200)
@@ -104,7 +104,7 @@ describe('a scenario', () => {
 })
 
 describe('an agent', () => {
-  it('shows what it was trained on, what came out when it was run again, and the seal', async () => {
+  it('shows its scenario, the re-run results, and the signature', async () => {
     const { text } = await open('/packages/@acme/solver')
     expect(text).toContain('href="/packages/@acme/maze/v/1.0.0"')
     expect(text).toContain('agentgym agent verify @acme/solver@0.1.0')
@@ -126,7 +126,7 @@ describe('an agent', () => {
 })
 
 describe('versions', () => {
-  it('say their tags, that they are yanked or deprecated, and of what', async () => {
+  it('show tags, yanks and deprecations', async () => {
     await publish('marked', null)
     const path = '/v1/packages/@acme/marked/versions/1.0.0'
     await owner.api('PUT', `${path}/deprecation`, { message: `Use <b>maze</b> instead` })
@@ -139,7 +139,7 @@ describe('versions', () => {
     expect(yanked.text).toContain('agentgym install @acme/marked@1.0.0')
   })
 
-  it('that were rejected, their members see with why; strangers do not', async () => {
+  it('that were rejected are shown to members with the reason, not to others', async () => {
     await publish('broken', null, 'public', false)
     const path = '/packages/@acme/broken/v/1.0.0'
     const { status, text } = await open(path, owner)
@@ -152,7 +152,7 @@ describe('versions', () => {
       expect((await open(address)).status).toBe(404)
   })
 
-  it('of a package that was taken down are for members alone; others learn that, and why', async () => {
+  it('of a package that was taken down are visible to members; others see the reason', async () => {
     await publish('gone', sampleEpisode())
     const operator = await site.browserOf('operator')
     const taken = await operator.api('POST', '/v1/packages/@acme/gone/take-down', { reason: 'It mines <b>coins</b>' })
@@ -168,7 +168,7 @@ describe('versions', () => {
     expect((await open('/packages/@acme/gone', owner)).text).toContain('agentgym install @acme/gone')
   })
 
-  it('that are not there, and packages that are not, are the same to strangers', async () => {
+  it('that are missing or hidden look the same to others', async () => {
     for (const tab of ['', '/agents', '/versions', '/reviews', '/v/1.0.0', '/dependencies']) {
       const [secret, absent] = await Promise.all([
         open(`/packages/@many/secret${tab}`),

@@ -27,14 +27,14 @@ afterAll(() => site.close())
 const idOfReview = async () => /id="review-([0-9a-f-]{36})"/.exec((await reader.get(page)).text)?.[1] ?? ''
 
 describe('reviews, by forms alone', () => {
-  it('a stranger reads, and is led to the log-in to write', async () => {
+  it('anonymous visitors can read, and need a login to write', async () => {
     const { text } = await site.browser().get(page)
     expect(text).toContain('No reviews yet')
     expect(text).toContain('href="/login?next=%2Fpackages%2F%40acme%2Fmaze%2Freviews"')
     expect(text).not.toContain('action="/packages/@acme/maze/reviews"')
   })
 
-  it('a refused one comes back as it was typed, with why', async () => {
+  it('a refused one keeps its text, with the reason', async () => {
     const other = await site.browserOf('other')
     const { status, text } = await other.submit(page, page, { stars: '2', text: 'Not for me' })
     expect(status).toBe(403)
@@ -46,7 +46,7 @@ describe('reviews, by forms alone', () => {
     expect(empty.text).toContain('id="field-text-wrong"')
   })
 
-  it('is written, read as text, changed, answered and withdrawn', async () => {
+  it('is written, escaped, changed, answered and withdrawn', async () => {
     const written = await reader.submit(page, page, { stars: '4', text: hostile })
     expect([written.status, written.headers.get('location')]).toEqual([303, page])
     const { text } = await (await site.browserOf('somebody')).get(page)
@@ -58,7 +58,7 @@ describe('reviews, by forms alone', () => {
 
     const id = await idOfReview()
     const answer = `${page}/${id}/reply`
-    // Nobody but the seller is offered to answer, and nobody else can.
+    // Only the seller sees the reply form, and only the seller can reply.
     expect((await reader.get(page)).text).not.toContain(`action="${answer}"`)
     const token = await reader.formToken(page)
     expect((await reader.post(answer, { form_token: token, [`reply-${id}`]: 'I am the seller' })).status).toBe(403)
@@ -86,7 +86,7 @@ describe('reviews, by forms alone', () => {
 describe('reports', () => {
   const report = '/packages/@acme/maze/report'
 
-  it('reach the operators; a refused one keeps what was typed', async () => {
+  it('reach the operators; a refused one keeps its text', async () => {
     expect((await site.browser().get(report)).headers.get('location')).toBe(`/login?next=${encodeURIComponent(report)}`)
     const refused = await reader.submit(report, report, { reason: 'spam', text: '' })
     expect(refused.status).toBe(422)

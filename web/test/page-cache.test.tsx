@@ -42,8 +42,8 @@ const drawnBy = async (path: string, headers: Record<string, string> = {}, brows
   /drawn (?:<!-- -->)?(\d+)/.exec((await browser.get(path, headers)).text)?.[1]
 
 // Within three seconds: a machine that is busy may take longer than that for a test.
-describe('a page that every stranger may be shown', { retry: 2 }, () => {
-  it('is drawn once for all of them, with the headers of any page', async () => {
+describe('a public page', { retry: 2 }, () => {
+  it('is rendered once for all anonymous visitors, with the usual headers', async () => {
     const first = await site.browser().get('/plain')
     const again = await site.browser().get('/plain')
     expect(again.text).toBe(first.text)
@@ -53,14 +53,14 @@ describe('a page that every stranger may be shown', { retry: 2 }, () => {
     expect(again.headers.get('x-request-id')).not.toBe(first.headers.get('x-request-id'))
   })
 
-  it('is another one by its query and by the colours that were chosen', async () => {
+  it('depends on query and theme', async () => {
     const plain = await drawnBy('/plain')
     const others = [await drawnBy('/plain?q=1'), await drawnBy('/plain', { cookie: 'agentgym_theme=dark' })]
     expect(new Set([plain, ...others]).size).toBe(3)
     expect(await drawnBy('/plain', { cookie: 'agentgym_theme=none-of-them; other=1' })).toBe(plain)
   })
 
-  it('is drawn anew for whoever brings a session, holding or not, and theirs is shown to nobody', async () => {
+  it('is rendered anew for requests with a session, valid or not, and theirs is never shared', async () => {
     const plain = await drawnBy('/plain')
     const hers = await drawnBy('/plain', {}, ada)
     expect(hers).not.toBe(plain)
@@ -73,7 +73,7 @@ describe('a page that every stranger may be shown', { retry: 2 }, () => {
     expect(await drawnBy('/mine')).toBeUndefined()
   })
 
-  it('has no form: each browser is given its own token and its own cookie', async () => {
+  it('contains no form: tokens and cookies are per browser', async () => {
     const [one, other] = [await site.browser().get('/signed'), await site.browser().get('/signed')]
     const token = (page: string) => /name="form_token" value="([^"]+)"/.exec(page)?.[1]
     expect(token(one.text)).toBeDefined()
@@ -86,11 +86,11 @@ describe('a page that every stranger may be shown', { retry: 2 }, () => {
     expect(mine).not.toBe(token((await site.browser().get('/signed')).text))
   })
 
-  it.each(['/failed', '/choosing', '/absent'])('is none of the kind of %s', async (path) => {
+  it.each(['/failed', '/choosing', '/absent'])('does not include %s', async (path) => {
     expect(await drawnBy(path)).not.toBe(await drawnBy(path))
   })
 
-  it('is as new as the answers that it was drawn from, and never older than three seconds', async () => {
+  it('is as recent as its responses, at most three seconds old', async () => {
     const plain = await drawnBy('/plain?old')
     await new Promise((resolve) => setTimeout(resolve, 3_100))
     expect(await drawnBy('/plain?old')).not.toBe(plain)

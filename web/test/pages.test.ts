@@ -46,7 +46,7 @@ const addresses = [
 ]
 
 describe.each(addresses)('%s', (address) => {
-  it('may load what this server serves, and nothing else', async () => {
+  it('loads only resources of this server', async () => {
     const { headers, text } = await open(address)
     expect(headers.get('content-security-policy')).toBe(
       "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
@@ -68,14 +68,14 @@ describe.each(addresses)('%s', (address) => {
     expect(text).not.toContain('<style')
   })
 
-  it('shows what others wrote as text', async () => {
+  it('escapes untrusted text', async () => {
     const { text } = await open(address)
     expect(text).not.toContain('<script>alert')
     expect(text).not.toContain('<img src=x')
     expect(text).not.toContain('onerror=alert(2)>')
   })
 
-  it('is one document that names itself', async () => {
+  it('is one document with a title', async () => {
     const { text } = await open(address)
     expect(text.match(/<h1\b/g)).toHaveLength(1)
     expect(text.match(/<main\b/g)).toHaveLength(1)
@@ -88,7 +88,7 @@ describe.each(addresses)('%s', (address) => {
 })
 
 describe('browse', () => {
-  it('counts, and narrows by what stands in the address', async () => {
+  it('counts, and filters by the URL', async () => {
     const { text } = await open('/packages')
     expect(text).toContain('48 packages')
     expect(text).toMatch(
@@ -103,7 +103,7 @@ describe('browse', () => {
     expect(agents.text).toContain('href="/packages?kind=agent&amp;algorithm=grpo"')
   })
 
-  it('pages through everything, each once', async () => {
+  it('pages through everything once', async () => {
     const seen: string[] = []
     let next: string | undefined = '/packages?category=games&sort=downloads'
     for (let pages = 0; next !== undefined; pages++) {
@@ -115,7 +115,7 @@ describe('browse', () => {
     expect(seen).toEqual(Array.from({ length: 44 }, (_, index) => `@many/number-${43 - index}`))
   })
 
-  it('keeps the search in its box, and finds scripts of every direction', async () => {
+  it('keeps the search text, and supports scripts of every direction', async () => {
     const { text } = await open('/packages?q=倒立')
     expect(text).toContain('name="q" type="search" value="倒立"')
     expect(text).toContain(rtl)
@@ -130,22 +130,22 @@ describe('browse', () => {
     expect(text).toContain('cursor')
   })
 
-  it('before anything is published says what will be here, and how', async () => {
+  it('explains the empty state before anything is published', async () => {
     const { text } = await empty.browser().get('/packages')
     expect(text).toContain('agentgym scenario init my-scenario')
     expect((await empty.browser().get('/')).text).toContain('No scenarios yet')
   })
 })
 
-describe('nothing there', () => {
-  it('suggests names that are near', async () => {
+describe('a missing page', () => {
+  it('suggests similar names', async () => {
     const { status, text } = await open('/packages/@acme/cart-pol')
     expect(status).toBe(404)
     expect(namesIn(text)).toContain('@acme/cart-pole')
     expect(text).toContain('name="robots" content="noindex"')
   })
 
-  it('a slash too many leads to the page without it, on this site', async () => {
+  it('redirects an extra slash to the page without it, on this site', async () => {
     const location = async (path: string) => (await open(path)).headers.get('location')
     expect(await location('/packages/?kind=agent')).toBe('/packages?kind=agent')
     expect(await location('/packages//')).toBe('/packages')
@@ -153,7 +153,7 @@ describe('nothing there', () => {
     expect(['/', null]).toContain(response.headers.get('location'))
   })
 
-  it('also where nothing is near, and for what is no path', async () => {
+  it('also without similar names, and for invalid paths', async () => {
     for (const path of [
       '/qqqqqqqq',
       '/%00',
@@ -164,7 +164,7 @@ describe('nothing there', () => {
       expect([path, (await open(path)).status]).toEqual([path, 404])
   })
 
-  it('the API answers programs as before', async () => {
+  it('the API is not affected', async () => {
     const response = await fetch(`${site.url}/v1/no-such-thing`)
     expect(response.headers.get('content-type')).toContain('application/json')
     expect(((await response.json()) as { error: { code: string } }).error.code).toBe('endpoint_not_found')
@@ -172,7 +172,7 @@ describe('nothing there', () => {
 })
 
 describe('log-in', () => {
-  it('through others is offered where it is configured', async () => {
+  it('through other providers is offered if configured', async () => {
     expect((await open('/login')).text).not.toContain('/v1/oauth/')
     const { text } = await empty.browser().get('/login?next=/packages?kind=agent')
     expect(text).toContain('href="/v1/oauth/github?return_to=%2Fpackages%3Fkind%3Dagent"')
@@ -180,14 +180,14 @@ describe('log-in', () => {
   })
 })
 
-describe('what browsers keep', () => {
-  it('a page for nobody in particular may be shown again if it is still the same; one of a session is not kept', async () => {
+describe('browser caching', () => {
+  it('a public page is revalidated; one with a session is not cached', async () => {
     expect((await open('/packages')).headers.get('cache-control')).toBe('private, no-cache')
     expect((await open('/login')).headers.get('cache-control')).toBe('no-store')
     expect((await (await site.browserOf('ada')).get('/packages')).headers.get('cache-control')).toBe('no-store')
   })
 
-  it('a page that is still the same is not sent again', async () => {
+  it('an unchanged page is not sent again', async () => {
     const etag = (await open('/publish')).headers.get('etag') ?? ''
     const again = await open('/publish', { 'if-none-match': etag })
     expect([again.status, again.text, again.headers.get('etag')]).toEqual([304, '', etag])
@@ -195,12 +195,12 @@ describe('what browsers keep', () => {
     expect((await (await site.browserOf('ada')).get('/publish')).headers.get('etag')).toBeNull()
   })
 
-  it('a stranger gets no cookie for reading', async () => {
+  it('anonymous readers get no cookie', async () => {
     for (const path of ['/', '/packages', '/packages?q=pole', '/no/such'])
       expect((await open(path)).headers.getSetCookie()).toEqual([])
   })
 
-  it('what one reads in a session is never what a stranger is shown', async () => {
+  it('content of a session is never shown to others', async () => {
     const member = await site.browserOf('ada')
     expect((await member.get('/packages?q=cart')).text).toContain('menu-name">ada<')
     const { text } = await open('/packages?q=cart')

@@ -16,7 +16,7 @@ beforeAll(async () => {
 afterAll(() => site.close())
 
 describe('pictures of versions', () => {
-  it('are drawn from the episode that the check wrote down, and may load and run nothing', async () => {
+  it('are drawn from the recorded episode, and load and run nothing', async () => {
     const label = '<script>alert(1)</script>&"'
     await publish('drawn', sampleEpisode({ view: { kind: 'lines', labels: [label] } }))
     const { status, headers, text } = await site.browser().get('/pictures/@acme/drawn/1.0.0')
@@ -35,14 +35,14 @@ describe('pictures of versions', () => {
     expect(list).toContain('src="/pictures/@acme/drawn/1.0.0"')
   })
 
-  it('are emblems where there is no episode', async () => {
+  it('are emblems without an episode', async () => {
     await publish('plain', null)
     const { status, text } = await site.browser().get('/pictures/@acme/plain/1.0.0')
     expect(status).toBe(200)
     expect(text).toContain('class="pic-emblem"')
   })
 
-  it('of private packages are for those who may see them', async () => {
+  it('of private packages are visible to members only', async () => {
     await publish('secret', sampleEpisode(), 'private')
     expect((await owner.get('/pictures/@acme/secret/1.0.0')).status).toBe(200)
     for (const browser of [site.browser(), await site.browserOf('other')])

@@ -58,7 +58,7 @@ const path = '/buy/@acme/ware'
 const leadsTo = (page: { headers: Headers }) => page.headers.get('location') ?? ''
 const onceIn = (text: string) => /name="idempotency_key" value="([^"]+)"/.exec(text)?.[1] ?? ''
 
-it('no form leads to the provider: an order does, by a link, and the same order comes back', async () => {
+it('orders link to the provider instead of redirecting, and return to the same order', async () => {
   const bought = await buyer.submit(path, path, { pay_with: 'provider' })
   expect(leadsTo(bought)).toMatch(/^\/orders\//)
   const { text } = await buyer.get(leadsTo(bought))
@@ -72,7 +72,7 @@ it('no form leads to the provider: an order does, by a link, and the same order 
   expect(cancelled.text).not.toContain('stripe.example')
 })
 
-it('a provider that does not answer: the form stands there to be sent again, under the same key', async () => {
+it('an unresponsive provider: the form can be resubmitted with the same key', async () => {
   up = false
   const topUp = await buyer.submit('/balance', '/balance/top-ups', { amount_minor: '12.50' })
   expect(topUp.status).toBe(503)
@@ -93,7 +93,7 @@ it('a provider that does not answer: the form stands there to be sent again, und
   expect([...requested].filter((key) => key.startsWith('/v1/checkout/sessions payment-'))).toHaveLength(3)
 })
 
-it('sellers complete the provider’s form by a link as well', async () => {
+it('sellers complete the provider’s form through a link, too', async () => {
   up = false
   const failed = await seller.submit('/earnings', '/earnings/destination', {})
   expect([failed.status, failed.text.includes('Submit the form again in a moment')]).toEqual([503, true])

@@ -32,7 +32,7 @@ export async function openPublisher(site: TestSite): Promise<{ owner: TestBrowse
   return { owner, publish }
 }
 
-/** Programs of somebody: with a token of these scopes. */
+/** A client with a token with these scopes. */
 export async function clientOf(site: TestSite, browser: TestBrowser, scopes: string[]) {
   const response = await browser.api('POST', '/v1/tokens', { name: 'test', scopes })
   const { token } = (await response.json()) as { token: string }

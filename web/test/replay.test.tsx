@@ -95,7 +95,7 @@ const until = (page: Page, at: number) => page.getByText(`${at} / ${STEPS}`, { e
 const episodePath = '/v1/packages/@acme/cart/versions/1.0.0/sample-episode'
 
 describe('a replay', () => {
-  it('stands still at its end, and asks for nothing, until somebody plays it', async () => {
+  it('stays at its end without requests until played', async () => {
     const { page, context, complaints, requested } = await open('/replay/cart')
     await page.locator('.replay-controls').waitFor()
     expect(await place(page)).toMatch(/^translate\(288\.00 /)
@@ -117,7 +117,7 @@ describe('a replay', () => {
     await context.close()
   })
 
-  it('goes step by step, by keys, buttons and the slider, and says each step in words', async () => {
+  it('steps by keys, buttons and slider, and describes each step', async () => {
     const { page, context, complaints } = await open('/replay/cart', { reducedMotion: 'reduce' })
     await page.locator('.replay-stage').focus()
     await page.keyboard.press('Home')
@@ -139,7 +139,7 @@ describe('a replay', () => {
     await context.close()
   })
 
-  it('says so where the episode cannot be loaded, and loads it at the next press', async () => {
+  it('reports a failed load, and retries at the next press', async () => {
     const { page, context } = await open('/replay/cart')
     await page.route(`**${episodePath}`, (request) => request.abort())
     const play = page.getByRole('button', { name: 'Play' })
@@ -151,7 +151,7 @@ describe('a replay', () => {
     await context.close()
   })
 
-  it('is a text to read where it is a transcript; what strangers wrote stays text', async () => {
+  it('shows a transcript as text, escaped', async () => {
     const { page, context, complaints } = await open('/replay/transcript')
     expect(await page.locator('.transcript-text').textContent()).toBe(ticket)
     expect(await page.evaluate(`getComputedStyle(document.querySelector('.transcript-text')).direction`)).toBe('rtl')
@@ -169,7 +169,7 @@ describe('a replay', () => {
     await context.close()
   })
 
-  it('without JavaScript shows how it ended, and no control that does nothing', async () => {
+  it('without JavaScript shows the end, without controls', async () => {
     for (const name of ['cart', 'transcript']) {
       const { page, context } = await open(`/replay/${name}`, { javaScriptEnabled: false })
       expect(await page.locator('.replay-controls').isHidden()).toBe(true)
@@ -178,21 +178,18 @@ describe('a replay', () => {
     }
   })
 
-  it.each(['light', 'dark'] as const)(
-    'has no fault that axe knows, in %s, at 360 and 1440 pixels',
-    async (colorScheme) => {
-      for (const [name, width] of [
-        ['cart', 360],
-        ['transcript', 360],
-        ['transcript', 1440],
-      ] as const) {
-        const { page, context } = await open(`/replay/${name}`, { colorScheme, viewport: { width, height: 800 } })
-        await page.evaluate(axe)
-        const { violations } = (await page.evaluate('axe.run()')) as { violations: { id: string; nodes: unknown[] }[] }
-        expect(violations.map(({ id, nodes }) => `${id} ${JSON.stringify(nodes).slice(0, 400)}`)).toEqual([])
-        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
-        await context.close()
-      }
-    },
-  )
+  it.each(['light', 'dark'] as const)('passes axe in %s, at 360 and 1440 pixels', async (colorScheme) => {
+    for (const [name, width] of [
+      ['cart', 360],
+      ['transcript', 360],
+      ['transcript', 1440],
+    ] as const) {
+      const { page, context } = await open(`/replay/${name}`, { colorScheme, viewport: { width, height: 800 } })
+      await page.evaluate(axe)
+      const { violations } = (await page.evaluate('axe.run()')) as { violations: { id: string; nodes: unknown[] }[] }
+      expect(violations.map(({ id, nodes }) => `${id} ${JSON.stringify(nodes).slice(0, 400)}`)).toEqual([])
+      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+      await context.close()
+    }
+  })
 })

@@ -29,7 +29,7 @@ async function completed(fields: Record<string, string> = {}): Promise<string> {
 const publish = (run: string, fields: Record<string, string>) => owner.submit(run, `${run}/publish`, fields)
 
 describe('the agent of a finished run', () => {
-  it('is published by a form, with a price, and its page is linked', async () => {
+  it('is published by a form with a price, and linked', async () => {
     const run = await completed()
     const before = (await owner.get(run)).text
     expect(before).toContain('Not published')
@@ -60,22 +60,19 @@ describe('the agent of a finished run', () => {
     [{ name: '@acme/x', version: 'v1' }, 'version', 'strict semantic version'],
     [{ name: '@acme/x', visibility: 'secret' }, 'visibility', ''],
     [{ name: '@acme/x', amount_minor: '1e3' }, 'amount_minor', 'not an amount of money'],
-  ])(
-    'comes back with what was typed where it cannot be: %o',
-    async (fields: Record<string, string>, field, message) => {
-      const run = await finished()
-      const refused = await publish(run, { version: '7.7.7', ...fields })
-      expect(refused.status).toBeGreaterThanOrEqual(400)
-      expect(refused.status).toBeLessThan(500)
-      const wrong = new RegExp(`id="field-${field}-wrong"[^>]*>([^<]*)<`).exec(refused.text)?.[1]
-      expect(wrong).toContain(message)
-      expect(refused.text).toContain(`value="${fields.version ?? '7.7.7'}"`)
-      expect(refused.text).not.toContain('<script>alert')
-      expect((await owner.get(run)).text).toContain('Not published')
-    },
-  )
+  ])('keeps the values if refused: %o', async (fields: Record<string, string>, field, message) => {
+    const run = await finished()
+    const refused = await publish(run, { version: '7.7.7', ...fields })
+    expect(refused.status).toBeGreaterThanOrEqual(400)
+    expect(refused.status).toBeLessThan(500)
+    const wrong = new RegExp(`id="field-${field}-wrong"[^>]*>([^<]*)<`).exec(refused.text)?.[1]
+    expect(wrong).toContain(message)
+    expect(refused.text).toContain(`value="${fields.version ?? '7.7.7'}"`)
+    expect(refused.text).not.toContain('<script>alert')
+    expect((await owner.get(run)).text).toContain('Not published')
+  })
 
-  it('whose price is refused is published all the same, and that is told', async () => {
+  it('is published even if its price is refused, with a notice', async () => {
     const operator = await site.browserOf('operator')
     await operator.api('POST', '/v1/organisations', { username: 'guild' })
     await operator.api('PUT', '/v1/organisations/guild/members/acme', { role: 'member' })
@@ -89,7 +86,7 @@ describe('the agent of a finished run', () => {
     expect((await publish(run, { name: '@guild/dear' })).status).toBe(303)
   })
 
-  it('is nobody else’s to publish or evaluate', async () => {
+  it('cannot be published or evaluated by others', async () => {
     const run = await finished()
     const form_token = await other.formToken('/runs')
     for (const what of ['publish', 'evaluate'])
@@ -99,7 +96,7 @@ describe('the agent of a finished run', () => {
     expect((await site.browser().get('/packages/@other/stolen')).status).toBe(404)
   })
 
-  it('shows a viewer of its account no form, and refuses theirs', async () => {
+  it('shows viewers no form, and refuses theirs', async () => {
     await owner.api('POST', '/v1/organisations', { username: 'lab' })
     await owner.api('PUT', '/v1/organisations/lab/members/other', { role: 'viewer' })
     await other.api('PUT', '/v1/invitations/lab', { role: 'viewer' })
@@ -114,8 +111,8 @@ describe('the agent of a finished run', () => {
   })
 })
 
-describe('an evaluation of it', () => {
-  it('is asked for by a form, waits for a worker, and is shown', async () => {
+describe('its evaluation', () => {
+  it('is requested by a form, waits for a worker, and is shown', async () => {
     const run = await completed()
     const request = await owner.submit(run, `${run}/evaluate`, { episodes: '12', seed: '7' })
     expect(leadsTo(request)).toMatch(new RegExp(`^${run}\\?evaluation=[0-9a-f-]{36}#agent$`))
@@ -149,7 +146,7 @@ describe('an evaluation of it', () => {
     [{ episodes: '0', seed: '1' }, 'episodes'],
     [{ episodes: '10', seed: '-1' }, 'seed'],
     [{ episodes: 'many', seed: '1' }, 'episodes'],
-  ])('that cannot be comes back: %o', async (fields, field) => {
+  ])('keeps the values if refused: %o', async (fields, field) => {
     const run = await finished()
     const refused = await owner.submit(run, `${run}/evaluate`, fields)
     expect(refused.status).toBe(422)

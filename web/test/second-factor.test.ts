@@ -16,7 +16,7 @@ afterAll(() => site.close())
 
 const leadsTo = ({ status, headers }: TestPage) => [status, headers.get('location')]
 const security = '/settings/security'
-it('is set up, asked for at log-in and removed by forms alone', async () => {
+it('is set up, requested at login and removed by forms', async () => {
   const wrong = await owner.submit(security, `${security}/begin`, { current_password: 'not the password' })
   expect([wrong.status, wrong.text.includes('The current password is wrong')]).toEqual([401, true])
   const begun = await owner.submit(security, `${security}/begin`, { current_password: password })
@@ -47,7 +47,7 @@ it('is set up, asked for at log-in and removed by forms alone', async () => {
   expect((await browser.get(security)).text).toContain('Set up authenticator app')
 })
 
-it('leads to the code where one is needed, and back to this site only', async () => {
+it('leads to the code if required, and back to this site only', async () => {
   const user = await site.browserOf('bob')
   const codes = await setUpFactor(user)
   const other = site.browser()
@@ -76,7 +76,7 @@ it('leads to the code where one is needed, and back to this site only', async ()
   expect([made.status, made.text.includes('agt_')]).toEqual([200, true])
 })
 
-it('guards prices, payouts and where they go from sessions and tokens that have not confirmed it', async () => {
+it('protects prices, payouts and destinations from unconfirmed sessions and tokens', async () => {
   const { owner: seller, publish } = await openPublisher(site)
   await publish('guarded', sampleEpisode())
   const old = await seller.api('POST', '/v1/tokens', { name: 'old', scopes: ['market:sell'] })

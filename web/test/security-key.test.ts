@@ -24,7 +24,7 @@ afterAll(async () => {
   await site.close()
 }, 120_000)
 
-it('is added in Chromium, logs in, confirms what is sensitive and is removed', async () => {
+it('is added in Chromium, logs in, confirms sensitive actions and is removed', async () => {
   const user = await site.browserOf('ann')
   await setUpFactor(user)
   const { page, context, complaints } = await openVisitor(browser, { baseURL: site.url })
@@ -69,7 +69,7 @@ it('is added in Chromium, logs in, confirms what is sensitive and is removed', a
   await context.close()
 })
 
-it('is not offered without a script: the code of the app is', async () => {
+it('is not offered without scripts, unlike codes', async () => {
   const user = await site.browserOf('bea')
   await setUpFactor(user)
   const { page, context } = await openVisitor(browser, { baseURL: site.url, javaScriptEnabled: false })

@@ -44,7 +44,7 @@ async function visible(name: string): Promise<void> {
   throw new Error(`${name} was not verified within five minutes`)
 }
 
-/** As somebody with a machine of their own. */
+/** As a user with a separate machine. */
 async function as(person: string, words: string[]): Promise<void> {
   console.log(`${person} $ agentgym ${words.join(' ')}`)
   const cwd = workFolder(person)

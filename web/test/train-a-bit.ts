@@ -39,7 +39,7 @@ export async function trainABit(site: TestSite): Promise<Training> {
   return { worker, job, tell }
 }
 
-/** The same to the run's end, with an agent that nobody has published. */
+/** The same to the run's end, with an unpublished agent. */
 export async function trainToTheEnd(site: TestSite): Promise<void> {
   const { worker, job } = await trainABit(site)
   const integrity = await uploadAgent(worker, job, new Uint8Array(agentTarball()))

@@ -59,7 +59,7 @@ const ask = (browser: TestBrowser, fields: Record<string, string> = {}) =>
   browser.submit(page, page, { ...typed, action_mask: '', ...fields })
 
 describe('trying an agent', () => {
-  it('shows strangers what it would be, and the way in', async () => {
+  it('shows anonymous visitors the inputs, and the login', async () => {
     const { status, text } = await site.browser().get(page)
     expect(status).toBe(200)
     expect(text).toContain('href="/login?next=%2Fpackages%2F%40acme%2Fsolver%2Ftry"')
@@ -72,7 +72,7 @@ describe('trying an agent', () => {
     expect([303, 403]).toContain(refused.status)
   })
 
-  it('gives the action, how sure the agent is, and what is left of the trial', async () => {
+  it('shows the action, its probability, and the remaining trial calls', async () => {
     reply = left
     const { status, text } = await ask(visitor)
     expect(status).toBe(200)
@@ -86,7 +86,7 @@ describe('trying an agent', () => {
     expect(text).toContain('value="-1"')
   })
 
-  it('asks nothing twice where the same form is sent again, and anew where something else is in it', async () => {
+  it('calls once for a resubmitted form, and again for changed values', async () => {
     const other = await site.browserOf('reloader')
     const { text } = await other.get(page)
     const once = /name="idempotency_key" value="([^"]+)"/.exec(text)?.[1] ?? ''
@@ -100,7 +100,7 @@ describe('trying an agent', () => {
     expect(request.at(-1)?.observation).toEqual([0.25, -1])
   })
 
-  it('says what is wrong beside its field, keeps what was typed, and asks nothing', async () => {
+  it('shows errors at their fields, keeps values, and makes no call', async () => {
     const before = request.length
     const wrong = await ask(visitor, { 'observation-0-1': 'up<script>' })
     expect(wrong.status).toBe(422)
@@ -110,7 +110,7 @@ describe('trying an agent', () => {
     expect(request.length).toBe(before)
   })
 
-  it('tells what the worker refuses and what fails, and takes nothing from the trial', async () => {
+  it('shows refusals and failures, without using the trial', async () => {
     reply = (id) => ({ id, error: { code: 'mask_invalid', message: 'The mask has <b>3</b> entries.' } })
     const refused = await ask(visitor, { action_mask: '[true, false, true]' })
     expect(refused.status).toBe(422)
@@ -141,7 +141,7 @@ describe('trying an agent', () => {
     expect(text).toContain('[0.5]')
   })
 
-  it('is not offered where the seller gives no trial', async () => {
+  it('is not offered without trial calls', async () => {
     await publishVerified(site, owner, 'untried', '@acme/pole')
     await owner.api('PUT', '/v1/packages/@acme/untried/price', { kind: 'one_time', amount_minor: 500 })
     const page = '/packages/@acme/untried/try'
@@ -153,7 +153,7 @@ describe('trying an agent', () => {
     expect((await visitor.post(page, { ...typed, form_token, idempotency_key: crypto.randomUUID() })).status).toBe(402)
   })
 
-  it('is of agents: a scenario’s leads to its page', async () => {
+  it('is for agents: a scenario’s URL redirects to its page', async () => {
     expect((await visitor.get('/packages/@acme/pole/try')).headers.get('location')).toBe('/packages/@acme/pole')
     expect((await visitor.get('/packages/@acme/nothing/try')).status).toBe(404)
   })

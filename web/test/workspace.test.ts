@@ -25,7 +25,7 @@ const start = (fields: Record<string, string>) =>
   owner.submit('/runs/new', '/runs/new', { scenario: '@acme/pole', ...fields })
 
 describe('runs', () => {
-  it('are started by a form, listed, and cancelled by another', async () => {
+  it('are started, listed and canceled by forms', async () => {
     const started = await start({ steps: '5000', budget_minor: '12.50', note: hostile, settings: 'gamma=0.9\r\n' })
     expect(started.status).toBe(303)
     const address = leadsTo(started)
@@ -43,7 +43,7 @@ describe('runs', () => {
     expect((await owner.get('/runs?state=queued')).text).toContain('No matching runs')
   })
 
-  it('are nobody else’s to see, compare, cancel or pay for', async () => {
+  it('cannot be seen, compared, canceled or paid for by others', async () => {
     const address = leadsTo(await start({}))
     const form_token = await other.formToken('/runs')
     expect((await other.get(address)).status).toBe(404)
@@ -65,7 +65,7 @@ describe('runs', () => {
     [{ scenario: '@acme/nowhere' }, 'nowhere'],
     [{ steps: '0' }, 'field-steps-wrong'],
     [{ publish: '@other/agent' }, 'other'],
-  ])('that cannot be started come back with what was typed: %o', async (fields, message) => {
+  ])('keep the values if refused: %o', async (fields, message) => {
     const refused = await start({ note: 'keep me', ...fields })
     expect(refused.status).toBeGreaterThanOrEqual(400)
     expect(refused.status).toBeLessThan(500)
@@ -73,7 +73,7 @@ describe('runs', () => {
     expect(refused.text).toContain('value="keep me"')
   })
 
-  it('sent twice are one run', async () => {
+  it('submitted twice are one run', async () => {
     const { text } = await owner.get('/runs/new')
     const once = /name="idempotency_key" value="([^"]+)"/.exec(text)?.[1] ?? ''
     const sent = { scenario: '@acme/pole', idempotency_key: once, form_token: await owner.formToken('/runs/new') }
@@ -96,7 +96,7 @@ describe('runs', () => {
     for (const { id } of runs) await owner.api('POST', `/v1/runs/${id}/cancel`, {})
   })
 
-  it('that a worker trains show their curve, and reload where one asks for it', async () => {
+  it('in training show their curve, and reload on request', async () => {
     const address = leadsTo(await start({ steps: '5000', note: 'Watched' }))
     await trainABit(site)
     const { text, headers } = await owner.get(address)
@@ -132,7 +132,7 @@ describe('settings', () => {
     expect((await owner.submit(page, '/settings/tokens/revoke', { id })).status).toBe(303)
   })
 
-  it('make no token that may do nothing, or whose cap is no amount', async () => {
+  it('refuse a token without scopes, or with an invalid cap', async () => {
     const page = '/settings/tokens'
     const without = await owner.submit(page, page, { name: 'idle', expires_in_days: '7' })
     expect(without.text).toContain('Select at least one scope.')
@@ -154,7 +154,7 @@ describe('settings', () => {
     expect((await here.get(page)).text).not.toContain('>End session<')
   })
 
-  it('change a password, and tell what was wrong with one', async () => {
+  it('change a password, and report errors', async () => {
     const browser = await site.browserOf('changer')
     const action = '/settings/account/password'
     const wrong = await browser.submit('/settings/account', action, {
@@ -190,7 +190,7 @@ describe('settings', () => {
     expect((await browser.get(page)).text).not.toContain('Changing to')
   })
 
-  it('keep an organisation’s members, who see each other and no more than their role', async () => {
+  it('manage an organization’s members, who see each other within their role', async () => {
     const page = '/settings/organisations'
     expect(leadsTo(await owner.submit(page, page, { username: 'guild' }))).toBe(`${page}/guild`)
     const members = `${page}/guild/members`
@@ -217,14 +217,14 @@ describe('settings', () => {
 })
 
 describe('publishers', () => {
-  it('show strangers what is public, and members all of it', async () => {
+  it('show public packages to everyone, and all to members', async () => {
     const seen = (await site.browser().get('/@acme')).text
     expect(seen).toContain('/packages/@acme/pole"')
     expect(seen).not.toContain('hidden-pole')
     expect((await owner.get('/@acme')).text).toContain('hidden-pole')
   })
 
-  it('have one address, or none', async () => {
+  it('have one URL, or none', async () => {
     expect(leadsTo(await site.browser().get('/@ACME'))).toBe('/@acme')
     expect((await site.browser().get('/@nobody-at-all')).status).toBe(404)
     expect((await site.browser().get(`/@${encodeURIComponent(hostile)}`)).text).not.toContain('<img src=x')
@@ -233,7 +233,7 @@ describe('publishers', () => {
 })
 
 describe('operators', () => {
-  it('decide what was reported, and find it in the audit log', async () => {
+  it('decide reports, and find them in the audit log', async () => {
     await other.api('POST', '/v1/reports', { package: '@acme/pole', reason: 'spam', text: hostile })
     const { text } = await operator.get('/operator/moderation')
     expect(text).not.toContain('<img src=x')
@@ -249,7 +249,7 @@ describe('operators', () => {
     )
   })
 
-  it('take a package down, and put it back', async () => {
+  it('take a package down, and restore it', async () => {
     const page = '/operator/moderation'
     const act = (act: string) =>
       operator.submit(page, '/operator/packages', { package: '@acme/pole', reason: 'Looked at', act })

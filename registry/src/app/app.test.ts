@@ -26,7 +26,7 @@ afterAll(async () => {
   await database.close()
 })
 
-/** Routes that fail in every way in which one can. */
+/** Routes with every kind of failure. */
 function faultyRoom() {
   const routes = createRoutes()
   const body = z.strictObject({ name: z.string().min(3), count: z.int() })
@@ -199,7 +199,7 @@ describe('limits', () => {
       const { status, body } = await get('/v1/echo', init)
       expect(status).toBe(413)
       expect(body.error).toMatchObject({ code: 'request_too_large', data: { limit_bytes: 2 ** 20 } })
-      // The connection that the rest of the body would come on is not used again.
+      // The connection is not reused, because the rest of the body was not read.
       expect((await get('/v1/addresses')).status).toBe(200)
     }
   })

@@ -58,7 +58,7 @@ async function start(environment: NodeJS.ProcessEnv) {
 type Given = { token?: string; body?: unknown; headers?: Record<string, string> }
 type Started = Awaited<ReturnType<typeof start>>
 
-/** Every way to make workers work, to publish and to call agents. */
+/** Every route that uses workers, publishes or calls agents. */
 const ways: { way: string; method: string; path: string; body?: unknown }[] = [
   { way: 'starts a run', method: 'POST', path: '/v1/runs', body: { scenario: '@acme/maze' } },
   { way: 'resumes a run', method: 'POST', path: `/v1/runs/${randomUUID()}/resume`, body: { budget_minor: 5 } },

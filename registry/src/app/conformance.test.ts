@@ -44,7 +44,7 @@ async function signUp(username: string, scopes: string[]) {
   return { cookie, token: made.body.token as string, tokenId: made.body.id as string }
 }
 
-/** Every answer is held to the document by the calls themselves; what is asserted here is the way through. */
+/** The calls check every response against the document; the assertions here cover the flow. */
 describe('responses match the OpenAPI document', () => {
   let operator: { token: string }
   let author: Awaited<ReturnType<typeof signUp>>
@@ -239,7 +239,7 @@ describe('responses match the OpenAPI document', () => {
     expect((await call(`${page}/offer?range=^9`)).status).toBe(404)
     expect((await call(`${page}/offer?account=acme`)).status).toBe(401)
     expect((await call('/v1/packages/@acme/nothing/price')).status).toBe(404)
-    // What was announced is taken back: what follows needs it free.
+    // Withdraws the announced price: the following needs a free package.
     expect((await set({ kind: 'free' }, seller)).body).toMatchObject({ current: { kind: 'free' }, upcoming: null })
   })
 

@@ -77,7 +77,7 @@ describeOnEngines('/metrics on $kind', ({ open }) => {
       ])
       expect(sampled(families, `${name}_sum`, { state: 'completed' })).toBe(4_050.5)
       expect(sampled(families, `${name}_count`, { state: 'completed' })).toBe(3)
-      // Bounds belong to their bucket; what is beyond all of them is in the last.
+      // Bounds are inclusive; larger values are in the last bucket.
       expect(sampled(families, `${name}_bucket`, { state: 'failed', le: '30' })).toBe(1)
       expect(sampled(families, `${name}_bucket`, { state: 'failed', le: '259200' })).toBe(1)
       expect(sampled(families, `${name}_bucket`, { state: 'failed', le: '+Inf' })).toBe(2)

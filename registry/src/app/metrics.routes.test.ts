@@ -99,7 +99,7 @@ describe('access to /metrics', () => {
     const app = await serveWith({ metricsToken: token })
     for (const wrong of ['', 'x', token.slice(1), `${token} `, `${token}x`, 'undefined'])
       expect(await get(app, { host: 'gym.example.com', authorization: `Bearer ${wrong}x` })).toEqual(refused)
-    // Who shows a wrong token is no careful reader on this machine, but one who is wrong.
+    // A wrong token is refused, even from this machine.
     expect(await get(app, { authorization: 'Bearer wrong' })).toEqual(refused)
     const open = await serveWith()
     expect(await get(open, { host: 'gym.example.com', authorization: 'Bearer undefined' })).toEqual(refused)
@@ -112,7 +112,7 @@ describe('requests', () => {
     for (const id of ['1', '2', '3']) await fetch(`${app.url}/v1/things/${id}`)
     await fetch(`${app.url}/v1/things/4`, { method: 'POST' })
     await fetch(`${app.url}/v1/bug`)
-    // Answered by the pattern that comes first, refused before any route, and of no room.
+    // Answered by the first pattern, refused before any route, and unmatched.
     await fetch(`${app.url}/v1/things/special`)
     await fetch(`${app.url}/v1/things/5`, { method: 'POST', body: new Uint8Array(2 ** 20 + 1) })
     await fetch(`${app.url}/v1/things/6`, { headers: { authorization: 'Bearer nobody' } })

@@ -87,7 +87,7 @@ async function expectWhole({ query }: Database, acknowledged: string[], intended
   expect([...there].filter((id) => !known.has(id))).toEqual([])
 }
 
-/** Whoever does not know what became of a purchase asks again: in the end each was made once. */
+/** Purchases with an unknown outcome are repeated; in the end each was made once. */
 async function askAgain(database: Database, accounts: Accounts, intended: string[]): Promise<void> {
   for (const id of intended) {
     const results = await database.transaction((query) => applyTransfers(query, purchase(id, accounts)))

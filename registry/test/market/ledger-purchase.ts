@@ -6,8 +6,9 @@ export type Accounts = { buyers: string[]; sellers: string[]; fees: string; prov
 export const priceMinor = 100n
 
 /**
- * Purchase `id` as transfers: money comes in and goes to seller and fees, and a second price is held. All of it follows from
- * the id, so that whoever finds the id later can ask for the same again. Its last two digits are the transfers' own.
+ * Purchase `id` as transfers: money comes in and goes to seller and fees, and a second price is held. All of it follows
+ * from the id, so that the same purchase can be requested again from its ID. Its last two digits are the transfers'
+ * own.
  */
 export function purchase(id: string, { buyers, sellers, fees, provider, currency }: Accounts): Transfer[] {
   const number = Number.parseInt(id.slice(0, 6), 16)

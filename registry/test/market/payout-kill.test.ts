@@ -60,7 +60,7 @@ describe('kill -9 amid payouts, on PostgreSQL', () => {
     return once(running, 'exit')
   }
 
-  /** Whatever had been done: the request is repeated, upkeep comes by, and 9.00 have been paid once. */
+  /** Whatever was done: after a repeated request and the scheduled task, 9.00 have been paid once. */
   const expectPaidOnce = async (idempotencyKey: string) => {
     const { services } = market.server
     const requested = { actor: seller.actor, request: {}, idempotencyKey, ip: '127.0.0.1' }

@@ -28,7 +28,7 @@ export class SpendingChecks {
     this.accepted.set(what, (this.accepted.get(what) ?? 0) + 1)
   }
 
-  /** Everybody has what the model says, everything that is promised is there, and nothing else is held. */
+  /** All balances match the model, all reservations are covered, and nothing else is held. */
   async compare(): Promise<void> {
     this.#last = await this.holdings()
     for (const [key, { posted, owed, held }] of this.#last) {

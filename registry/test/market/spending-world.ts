@@ -47,7 +47,7 @@ export class SpendingWorld {
     return this.#checks.accepted
   }
 
-  /** A little money for everybody. */
+  /** A small balance for each buyer. */
   async fund(): Promise<void> {
     for (const [who] of this.#spending.market.buyers.entries())
       for (const [what, amount] of [300, 150].entries()) {

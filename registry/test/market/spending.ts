@@ -57,7 +57,7 @@ export type Done<Value> = { code: string; value: Value | null }
 /** A worker's turn at a run. `meteredMs`: what it has reported. */
 export type Turn = { runId: string; lease: string; iteration: number; meteredMs: number }
 
-/** What the people of a spending market, its workers and its payment provider do, by the services of one process. */
+/** Operations of buyers, workers and the payment provider, by the services of one process. */
 export class Spending {
   readonly services: AppServices
   readonly market: SpendingMarket
@@ -221,7 +221,7 @@ export class Spending {
     return attempt(releaseJob(this.services, this.#handlers, { id, lease, reason: 'The worker stops.', meteredMs }))
   }
 
-  /** As if the worker had been silent for too long. */
+  /** As if the worker had not responded for too long. */
   async lose({ runId }: Pick<Turn, 'runId'>): Promise<void> {
     await sql`update jobs set leased_until = now() - interval '1 minute' where id = ${runId} and state = 'leased'`.execute(
       this.#query,

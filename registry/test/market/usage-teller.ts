@@ -1,4 +1,5 @@
-// Tells usage and posts it in a process of its own, to be killed: `node usage-teller.ts ADDRESS`, the settings as a message.
+// Reports and posts usage in a separate process, to be killed: `node usage-teller.ts ADDRESS`, the settings as a
+// message.
 import { once } from 'node:events'
 import { openDatabase } from '../../src/core/database/open-database.ts'
 import { countUsage } from '../../src/modules/metering/count-usage.ts'

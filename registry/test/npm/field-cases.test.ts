@@ -131,7 +131,7 @@ describeOnEngines('field cases on $kind', ({ open }) => {
           for (const as of [undefined, 'mallory']) {
             const response = await registry.ask(path, { as })
             expect([path, as, response.status]).toEqual([path, as, 404])
-            // Word for word what is said of a name that nobody has.
+            // Identical to the response for a missing name.
             const nobody = await registry.ask(path.replace(/secret/gi, 'nobody'), { as })
             expect((await response.text()).replaceAll(/secret/gi, 'nobody').toLowerCase()).toBe(
               (await nobody.text()).toLowerCase(),

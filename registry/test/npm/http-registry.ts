@@ -26,7 +26,7 @@ export type HttpRegistry = {
   ask(path: string, options?: Options): Promise<Response>
   json(path: string, options?: Options): Promise<Json>
   packument(name: string, as?: string): Promise<Served>
-  /** Publishes as npm does, which sends `latest` unless told otherwise. */
+  /** Publishes like npm, which sends `latest` by default. */
   put(scenario: ScenarioPackage, as?: string, tag?: string): Promise<Response>
   pass(name: string, version: string): Promise<void>
   /** `put` by acme, and `pass`. */

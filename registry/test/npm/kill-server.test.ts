@@ -37,7 +37,7 @@ it.each(engines)(
       await Promise.all(publishing)
       server = await startRegistry(options)
       await assertWhole(server.url, round)
-      // Whoever got no answer tries again: it is there from the first time, or it is published now.
+      // Requests without a response are retried: the version exists, or is published now.
       for (const one of round.sent.values()) expect(await put(server.url, round.token, one)).toBe(201)
       for (const version of round.sent.keys()) round.acknowledged.add(version)
       await assertWhole(server.url, round)
@@ -49,7 +49,7 @@ it.each(engines)(
   900_000,
 )
 
-/** A user for each round, because nobody may publish without end. */
+/** A user for each round, because publishing is rate-limited. */
 async function prepare(address: Parameters<typeof openDatabase>[0], kills: number) {
   const database = await openDatabase(address)
   const services = await testServices(database)

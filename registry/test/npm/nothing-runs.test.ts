@@ -73,7 +73,7 @@ async function packageIn(fields: Record<string, unknown>, files: Record<string, 
   return cwd
 }
 
-/** Installs it with both clients, several times over, and says what lies in node_modules. */
+/** Installs it with both clients several times, and returns the contents of node_modules. */
 async function install(name: string): Promise<string[][]> {
   const found: string[][] = []
   for (const [client, add] of [

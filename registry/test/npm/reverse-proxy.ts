@@ -1,10 +1,7 @@
 import { once } from 'node:events'
 import { createServer, request } from 'node:http'
 
-/**
- * A proxy as they stand in front of servers: it serves ours below a prefix, which it takes off, and it may decode the
- * slash within a path, as several do.
- */
+/** A typical reverse proxy: serves our server below a prefix, which it strips, and can decode slashes within a path. */
 export async function startProxy(
   target: () => string,
   { port, prefix, decodesSlash }: { port: number; prefix: string; decodesSlash: boolean },

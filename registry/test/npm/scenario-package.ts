@@ -36,7 +36,7 @@ function scenarioManifest({ name, version, fields }: ScenarioPackage): Record<st
   }
 }
 
-/** The files of a small scenario package that passes every check at the door. */
+/** The files of a small scenario package that passes every upload check. */
 function scenarioFiles(scenario: ScenarioPackage): Record<string, string> {
   const { name, version, readme } = scenario
   return {

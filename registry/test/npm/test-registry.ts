@@ -25,7 +25,7 @@ export type TestRegistry = {
   pass(name: string, version: string): Promise<void>
   versions(name: string): Promise<{ version: string; integrity: string; state: string }[]>
   recordedIntegrity(name: string, version: string): Promise<string>
-  /** Waits for a log-in that somebody has started, and approves it as its page does. */
+  /** Waits for a started login, and approves it like its page. */
   approveLogin(by: { accountId: string; username: string }): Promise<void>
   close(): Promise<void>
 }
@@ -71,7 +71,7 @@ export function versionsOf({ query }: Database, name: string) {
     .execute()
 }
 
-/** Versions that wait for a check that nobody will do. */
+/** Versions that wait for a check. */
 export async function versionsWithoutJob(database: Database, name: string): Promise<string[]> {
   const jobs = await sql<{ id: string }>`select id from jobs`.execute(database.query)
   const known = new Set(jobs.rows.map(({ id }) => id))

@@ -61,7 +61,7 @@ describe('command line numbers', () => {
   })
 
   describe('--set', () => {
-    it('collects pairs; a value may hold equals signs, and the last of a name wins', () => {
+    it('collects pairs; values may contain equals signs, and the last of a name wins', () => {
       const first = collectSetting('gamma=0.9')
       expect({ ...collectSetting('gamma=0.99', collectSetting('note=a=b', first)) }).toEqual({
         gamma: '0.99',
@@ -69,7 +69,7 @@ describe('command line numbers', () => {
       })
     })
 
-    it('keeps names that objects inherit as names', () => {
+    it('supports names of inherited properties', () => {
       expect(Object.keys(collectSetting('__proto__=1'))).toEqual(['__proto__'])
     })
 
@@ -90,7 +90,7 @@ describe('command line amounts', () => {
     ['2,50', 'EUR', '--budget 2.50'],
     ['2.5', 'JPY', '--budget 250'],
     ['0', 'KWD', '--budget 2.500'],
-  ])('%j %s is refused with how to write it', (text, currency, example) => {
+  ])('%j %s is refused with the correct form', (text, currency, example) => {
     expect(() => readAmount(text, currency, budgetOption)).toThrow(
       expect.objectContaining({
         code: 'config_invalid',

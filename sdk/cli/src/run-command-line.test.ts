@@ -24,19 +24,19 @@ describe('help', () => {
     for (const word of ['--json', '--verbose', '--no-color', '--version']) expect(stdout).toContain(word)
   })
 
-  it('--version is the command’s own, but for the agent that is published', async () => {
+  it('--version prints the version, except with agent publish', async () => {
     expect((await runCli(['train', '--version'])).stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
     const publish = await runCli(['agent', 'publish', 'nobody', '--version', '1.0.0', '--json'], { cwd: folder })
     expect(publish).toMatchObject({ status: 2, lines: [{ error: { code: 'file_not_found' } }] })
   })
 
-  it('shows itself where no command is given', async () => {
+  it('is shown without a command', async () => {
     const { status, stdout } = await runCli([])
     expect(status).toBe(0)
     expect(stdout).toContain('Usage: agentgym COMMAND')
   })
 
-  it('tells the options of a command', async () => {
+  it('lists the options of a command', async () => {
     const { status, stdout } = await runCli(['train', '--help'])
     expect(status).toBe(0)
     for (const word of ['--algorithm', '--steps', '--seed', '--out', '--set', '--resume', '--watch', '--json'])
@@ -121,7 +121,7 @@ describe('wrong use ends with status 2', () => {
     if (field) expect(line).toMatchObject({ error: { data: { field } } })
   })
 
-  it('says for people what failed and how to mend it, the code last', async () => {
+  it('prints what failed and how to fix it, with the code last', async () => {
     const { status, stdout, stderr } = await runCli(['train', 'cart-pole', '--set', 'learning_rte=1'], { cwd: folder })
     expect({ status, stdout }).toEqual({ status: 2, stdout: '' })
     const lines = stderr.trimEnd().split('\n')
@@ -137,7 +137,7 @@ describe('wrong use ends with status 2', () => {
     expect(stderr).toMatch(/at .*scenarios\.ts/)
   })
 
-  it('shows what a stranger typed without obeying it', async () => {
+  it('escapes untrusted input', async () => {
     const { stderr } = await runCli(['info', '\u001b[31mred\u0007'], { cwd: folder })
     expect(stderr).not.toContain('\u001b')
     expect(stderr).toContain('red')
@@ -168,7 +168,7 @@ describe('list and info', () => {
     expect(stdout).toContain('cart-pole')
   })
 
-  it('describe a built-in by its name, with its scope or without', async () => {
+  it('describe a built-in scenario by name, with or without its scope', async () => {
     for (const name of ['cart-pole', '@agentgym/cart-pole']) {
       const { status, lines } = await runCli(['info', name, '--json'], { cwd: folder })
       expect(status).toBe(0)
@@ -180,7 +180,7 @@ describe('list and info', () => {
     }
   })
 
-  it('say which field of a manifest is wrong', async () => {
+  it('name the invalid field of a manifest', async () => {
     const manifest = {
       name: 'broken',
       version: '1.0.0',
@@ -204,7 +204,7 @@ describe('the root script', () => {
     expect(stdout).toMatch(/^\d+\.\d+\.\d+\n$/)
   })
 
-  it('says how to set up where nothing is installed', async () => {
+  it('explains the set-up if nothing is installed', async () => {
     const bare = mkdtempSync(join(tmpdir(), 'agentgym "bare" '))
     await promisify(execFile)('cp', [script, bare])
     const run = (words: string[]) =>
@@ -221,7 +221,7 @@ describe('the root script', () => {
     rmSync(bare, { recursive: true })
   })
 
-  it('ends quietly when its reader goes away', async () => {
+  it('ends quietly when its reader closes the pipe', async () => {
     const { stdout, stderr } = await promisify(execFile)('sh', ['-c', `"${script}" --help | head -1`])
     expect({ stdout, stderr }).toEqual({ stdout: 'Usage: agentgym COMMAND [options]\n', stderr: '' })
   })

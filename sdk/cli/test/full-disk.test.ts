@@ -11,7 +11,7 @@ const lastLine = (text: string) => JSON.parse(text.trim().split('\n').at(-1) ?? 
 if (noSmallDisk !== null) it(`cannot test full disks here: ${noSmallDisk}`, () => {})
 else
   describe('on a full disk (C12)', { timeout: 300_000 }, () => {
-    it('training ends with an error that names the file; its last checkpoint is intact and leads to the same agent', async () => {
+    it('training fails naming the file; its last checkpoint is intact and gives the same agent', async () => {
       // One checkpoint fits, but not the next one beside it.
       const options = ['--steps 12000', '--seed 3', '--json', '--set evaluation_episodes=4', '--set evaluate_every=0']
       const train = `"$AGENTGYM" train cart-pole ${options.join(' ')} --set hidden=128,128 --set checkpoint_every=4000`
@@ -63,7 +63,7 @@ else
       })
       afterAll(() => registry?.close())
 
-      it('login, install and init fail by name, and leave what was there', async () => {
+      it('login, install and init fail naming the file, and keep existing files', async () => {
         const said = await onSmallDisk(
           '512k',
           `
@@ -95,7 +95,7 @@ else
         expect(lastLine(said.installed)).toMatchObject({ ok: true, packages: [{ name: '@ada/maze' }] })
       })
 
-      it('an upload that does not fit is refused as a whole, and the next one that fits is taken', async () => {
+      it('an upload that does not fit is refused completely, and the next one that fits is accepted', async () => {
         const store = join(import.meta.dirname, '../../../registry/src/core/storage/open-object-store.ts')
         const program = `
           const { openObjectStore } = await import(${JSON.stringify(store)})

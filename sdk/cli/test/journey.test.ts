@@ -47,7 +47,7 @@ describe('from an empty folder to an agent', () => {
     expect(readFileSync(join(folder, 'puck', 'README.md'), 'utf8')).toBe('mine')
   })
 
-  it('check ends with status 1 and says what is wrong', async () => {
+  it('check exits with 1 and shows the problem', async () => {
     const broken = join(folder, 'broken')
     await runCli(['scenario', 'init', 'broken', '--yes'], options)
     const entry = join(broken, 'src', 'index.ts')
@@ -95,7 +95,7 @@ describe('from an empty folder to an agent', () => {
     expect(resultEventSchema.parse(lines.at(-1)).evaluation.success).toMatchObject({ ok: true })
   })
 
-  it('eval prints an evaluation, twice the same', async () => {
+  it('eval prints an evaluation, reproducibly', async () => {
     const first = await runCli(['eval', 'agents/puck', '--episodes', '10', '--seed', '5', '--json'], options)
     expect(first.status).toBe(0)
     expect(evaluationSchema.parse(first.lines[0])).toMatchObject({ scenario: 'puck@0.1.0', episodes: 10, seed: 5 })
@@ -106,7 +106,7 @@ describe('from an empty folder to an agent', () => {
     expect(again.lines).toEqual(first.lines)
   })
 
-  it('list and info know the agent', async () => {
+  it('list and info show the agent', async () => {
     const list = await runCli(['list', '--json'], options)
     expect(list.lines[0]).toMatchObject({ agents: [{ name: 'puck', folder: agent, scenario: 'puck@0.1.0', seed: 3 }] })
     const info = await runCli(['info', 'agents/puck', '--json'], options)
@@ -117,7 +117,7 @@ describe('from an empty folder to an agent', () => {
     expect(human.stdout).toMatch(/^ {2}bundle +[0-9a-f]{64}$/m)
   })
 
-  it('a broken agent is a row of the list, not its end', async () => {
+  it('a broken agent does not break the list', async () => {
     writeFileSync(join(agent, 'model.onnx'), 'something else')
     const list = await runCli(['list', '--json'], options)
     expect(list.status).toBe(0)
@@ -158,7 +158,7 @@ describe('an interrupted run', { timeout: 300_000 }, () => {
     { algorithm: 'ppo', run: runCliProcess },
     { algorithm: 'grpo', run: runCli },
   ])(
-    'keeps a checkpoint, says how to go on, and then ends as if it had never stopped ($algorithm)',
+    'keeps a checkpoint, shows how to resume, and then ends as if never interrupted ($algorithm)',
     async ({ algorithm, run }) => {
       const [out, whole] = [`agents/${algorithm}-stopped`, `agents/${algorithm}-whole`]
       const request = ['--algorithm', algorithm, ...longer]
@@ -194,7 +194,7 @@ describe('an interrupted run', { timeout: 300_000 }, () => {
   )
 })
 
-describe('a run that continues', { timeout: 300_000 }, () => {
+describe('a resumed run', { timeout: 300_000 }, () => {
   const out = 'agents/continued'
   const train = (...words: string[]) => runCli(['train', 'puck', '--out', out, '--json', ...words], options)
   const manifest = () => agentManifestSchema.parse(JSON.parse(readFileSync(join(folder, out, 'agent.json'), 'utf8')))
@@ -203,7 +203,7 @@ describe('a run that continues', { timeout: 300_000 }, () => {
     await train(...short, '--seed', '4', '--set', 'gamma=0.9', '--set', 'learning_rate_schedule=constant')
   })
 
-  it('is refused without more steps, and says how many there are', async () => {
+  it('is refused without more steps, with their current number', async () => {
     const again = await train()
     expect(again.lines).toMatchObject([{ error: { hint: expect.stringContaining('--resume --steps N') } }])
     const complete = await train('--resume')
@@ -218,7 +218,7 @@ describe('a run that continues', { timeout: 300_000 }, () => {
     expect(existsSync(join(folder, out, 'run.json'))).toBe(false)
   })
 
-  it('keeps its seed and settings, also where the scenario recommends others by now', async () => {
+  it("keeps its seed and settings, even if the scenario's have changed", async () => {
     const path = join(folder, 'puck', 'package.json')
     const written = readFileSync(path, 'utf8')
     const { agentgym, ...rest } = JSON.parse(written)
@@ -233,7 +233,7 @@ describe('a run that continues', { timeout: 300_000 }, () => {
     expect(existsSync(join(folder, out, 'run.json'))).toBe(false)
   })
 
-  it('starts from the beginning where it was interrupted before its first checkpoint', async () => {
+  it('starts over if interrupted before its first checkpoint', async () => {
     const early = 'agents/early'
     mkdirSync(join(folder, early))
     const record = { format: 1, seed: 6, steps: 3000, set: { evaluation_episodes: '5' } }
@@ -242,7 +242,7 @@ describe('a run that continues', { timeout: 300_000 }, () => {
     expect(lines.at(-1)).toMatchObject({ event: 'result', evaluation: { episodes: 5 } })
   })
 
-  it('is not offered where the scenario failed', async () => {
+  it('is not suggested if the scenario failed', async () => {
     await runCli(['scenario', 'init', 'late', '--yes'], options)
     const entry = join(folder, 'late', 'src', 'index.ts')
     const source = readFileSync(entry, 'utf8')

@@ -55,7 +55,7 @@ describe('runs on this machine', () => {
     expect(existsSync(join(folder, 'other/agent.json'))).toBe(true)
   })
 
-  it('refuse what cannot be, before anything is written', async () => {
+  it('refuse invalid commands before writing anything', async () => {
     const taken = await agentgym('train', 'cart-pole', '--steps', '1024', '--seed', '3,4')
     expect(taken.status).toBe(2)
     expect(taken.stderr).toContain('agents/cart-pole-seed-4 already contains an agent')

@@ -31,8 +31,8 @@ beforeAll(async () => {
 }, 120_000)
 afterAll(() => registry?.close())
 
-describe('log-in by password', () => {
-  it('stores a token that only its owner can read, and leaves the rest of .npmrc as it was', async () => {
+describe('login by password', () => {
+  it('stores a token readable by its owner only, and keeps the rest of .npmrc', async () => {
     const before = '; mine\nsave-exact=true\n//other.example/:_authToken=secret\n@ann:registry=https://old.example/\n'
     writeFileSync(ann.npmrc, before)
     const signUp = await ann.run(['signup', '--username', 'ann', '--email', 'ann@example.com', '--json'])
@@ -47,7 +47,7 @@ describe('log-in by password', () => {
     expect(statSync(bob.npmrc).mode & 0o777).toBe(0o600)
   })
 
-  it('is what whoami and npm know', async () => {
+  it('works for whoami and npm', async () => {
     const { lines } = await ann.run(['whoami', '--json'])
     expect(lines[0]).toMatchObject({ username: 'ann', server: registry.server.url, operator: true })
     const npm = await promisify(execFile)('npm', ['whoami', '--registry', `${registry.server.url}/npm/`], {
@@ -56,7 +56,7 @@ describe('log-in by password', () => {
     expect(npm.stdout.trim()).toBe('ann')
   })
 
-  it('says what is wrong with a password, a token or a server, and what to do', async () => {
+  it('explains errors of password, token and server', async () => {
     const wrong = await ann.run(['login', '--username', 'ann', '--json'], { AGENTGYM_PASSWORD: 'not the password' })
     expect(wrong).toMatchObject({ status: 1, lines: [{ error: { code: 'credentials_invalid' } }] })
     const none = await ann.run(['login', '--username', 'ann', '--json'], { AGENTGYM_PASSWORD: '' })
@@ -78,7 +78,7 @@ describe('log-in by password', () => {
 })
 
 describe('a second factor', () => {
-  it('is asked for after the password, and taken from AGENTGYM_CODE', async () => {
+  it('is requested after the password, or read from AGENTGYM_CODE', async () => {
     const { url } = registry.server
     const cid = registry.person('cid')
     await cid.join()
@@ -101,7 +101,7 @@ describe('a second factor', () => {
 })
 
 describe('a token from the environment', () => {
-  it('is stored by --token, once it has proved good', async () => {
+  it('is stored by --token after validation', async () => {
     const elsewhere = { AGENTGYM_HOME: join(registry.folder, 'elsewhere') }
     const made = await ann.run(['token', 'create', 'ci', '--username', 'ann', '--scope', 'packages:read'])
     const token = made.stdout.trim()
@@ -115,7 +115,7 @@ describe('a token from the environment', () => {
     expect(stored.lines[0]).toMatchObject({ username: 'ann' })
   })
 
-  it('of a worker is the operator’s to make, and a worker needs one', async () => {
+  it('of a worker can only be created by an operator, and a worker needs one', async () => {
     const refused = await bob.run(['token', 'create', 'w', '--username', 'bob', '--scope', 'worker', '--json'])
     expect(refused.lines).toMatchObject([{ error: { code: 'forbidden' } }])
     const worker = await bob.run(['worker', '--json'])
@@ -123,7 +123,7 @@ describe('a token from the environment', () => {
   })
 })
 
-describe('log-in in the browser', () => {
+describe('login in the browser', () => {
   it('waits for the page to be approved', async () => {
     const home = join(registry.folder, 'laptop')
     const environment = { AGENTGYM_HOME: home, AGENTGYM_SERVER: registry.server.url }
@@ -177,8 +177,8 @@ describe('log-in in the browser', () => {
   }
 })
 
-describe('log-out', () => {
-  it('revokes the token and takes it out of .npmrc', async () => {
+describe('logout', () => {
+  it('revokes the token and removes it from .npmrc', async () => {
     const token = bob.storedToken()
     const { lines } = await bob.run(['logout', '--json'])
     expect(lines[0]).toEqual({ server: registry.server.url, username: 'bob', revoked: true })
@@ -189,7 +189,7 @@ describe('log-out', () => {
     expect(again.lines[0]).toMatchObject({ username: null, revoked: false })
   })
 
-  it('no token and no password was ever printed or logged', () => {
+  it('tokens and passwords are never printed or logged', () => {
     const everything = [...registry.outputs, registry.server.output()].join('\n')
     for (const secret of registry.secrets) expect(everything).not.toContain(secret)
     expect(everything).not.toMatch(/agt_[0-9A-Za-z]{20}/)

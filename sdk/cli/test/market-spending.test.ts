@@ -25,8 +25,8 @@ beforeAll(async () => {
 }, 300_000)
 afterAll(() => registry?.close())
 
-describe('who spends for others', { timeout: 300_000 }, () => {
-  it('a token with a cap spends no more, and cannot lift it', async () => {
+describe('spending for others', { timeout: 300_000 }, () => {
+  it('a token cannot exceed or remove its cap', async () => {
     await done(carol, ['balance', 'top-up', '50'])
     const create = [
       'token',
@@ -80,10 +80,10 @@ describe('who spends for others', { timeout: 300_000 }, () => {
   })
 })
 
-describe('a scenario that is paid for by the run', { timeout: 300_000 }, () => {
+describe('a scenario with a price per run', { timeout: 300_000 }, () => {
   const short = ['--steps', '2048', '--set', 'evaluation_episodes=5']
 
-  it('hands out nothing, and trains for who accepts its price', async () => {
+  it('offers no download, and trains for users who accept its price', async () => {
     await done(ann, ['scenario', 'init', 'hosted', '--yes', '--name', '@ann/hosted'])
     await done(ann, ['scenario', 'publish', 'hosted'])
     await done(ann, ['price', '@ann/hosted', '0.50/run', '--yes'])
@@ -102,7 +102,7 @@ describe('a scenario that is paid for by the run', { timeout: 300_000 }, () => {
   })
 })
 
-it('no token and no password has been printed', () => {
+it('tokens and passwords are never printed', () => {
   for (const output of [...registry.outputs, registry.server.output()]) {
     for (const secret of registry.secrets) expect(output).not.toContain(secret)
   }

@@ -58,7 +58,7 @@ async function onTerminal(
 }
 
 describe('a price', { timeout: 300_000 }, () => {
-  it('is free until one is set, and is set for all versions', async () => {
+  it('is free by default, and is set for all versions', async () => {
     expect(pricePageSchema.parse(await done(ann, ['price', agent])).current).toMatchObject({ kind: 'free' })
     expect(await output(bob, ['price', agent])).toMatch(/^Price of @ann\/puck-ppo\n {2}now {2}free$/m)
     expect(await refusal(ann, ['price', `${agent}@0.1.0`, '5'])).toMatchObject({ status: 2, code: 'usage_invalid' })
@@ -70,7 +70,7 @@ describe('a price', { timeout: 300_000 }, () => {
     expect([status, code]).toEqual([2, 'config_invalid'])
   })
 
-  it('is raised only by who says so', async () => {
+  it('is raised only after confirmation', async () => {
     const { status, code, hint } = await refusal(ann, ['price', agent, '12.50'])
     expect([status, code, hint]).toEqual([2, 'usage_invalid', expect.stringContaining('--yes')])
     expect(pricePageSchema.parse(await done(ann, ['price', agent])).current.kind).toBe('free')
@@ -83,13 +83,13 @@ describe('a price', { timeout: 300_000 }, () => {
     expect(await output(bob, ['info', agent])).toMatch(/price +\$12\.50.*→ Buy it: agentgym buy @ann\/puck-ppo\n$/s)
   })
 
-  it('terms alone leave it as it is', async () => {
+  it('is not changed by terms alone', async () => {
     const address = `${registry.server.url}/v1/packages/${scenario}`
     const scenarioPage = async () => packagePageSchema.parse(await (await fetch(address)).json())
     await (await fetch((await scenarioPage()).latest?.tarball ?? '')).arrayBuffer()
     await expect.poll(async () => (await scenarioPage()).downloads, { timeout: 60_000 }).toBe(1)
     const page = pricePageSchema.parse(await done(ann, ['price', scenario, '--royalty', '7.5']))
-    // Whoever has downloaded the scenario relies on it: the royalty is announced.
+    // The scenario has been downloaded, so the royalty is announced.
     expect(page).toMatchObject({ current: { kind: 'free' }, upcoming_terms: { royalty_basis_points: 750 } })
     expect(await output(bob, ['price', scenario])).toMatch(/new terms +royalty 7\.5%/)
     expect(await refusal(ann, ['price', scenario, '--royalty', '101'])).toMatchObject({ status: 2 })
@@ -98,7 +98,7 @@ describe('a price', { timeout: 300_000 }, () => {
 })
 
 describe('buying', { timeout: 300_000 }, () => {
-  it('what is not bought is not installed, and the refusal says what to type and where to look', async () => {
+  it('refuses installation before the purchase, with the command and page', async () => {
     for (const words of [
       ['install', agent],
       ['agent', 'install', agent],
@@ -114,7 +114,7 @@ describe('buying', { timeout: 300_000 }, () => {
     expect(existsSync(join(bob.work, 'agentgym.lock'))).toBe(false)
   })
 
-  it('needs an account, funds, and a yes', async () => {
+  it('needs an account, funds, and a confirmation', async () => {
     const stranger = { AGENTGYM_HOME: join(registry.folder, 'nobody') }
     expect(await refusal(bob, ['buy', agent, '--yes'], stranger)).toMatchObject({ code: 'unauthenticated' })
     expect(await refusal(bob, ['buy', agent, '--yes'])).toMatchObject({
@@ -136,13 +136,13 @@ describe('buying', { timeout: 300_000 }, () => {
     expect(balanceSchema.parse(await done(bob, ['balance']))).toMatchObject({ available_minor: 2000 })
   })
 
-  it('asks on a terminal, and takes no for an answer', async () => {
+  it('asks on a terminal, and accepts no', async () => {
     const output = await onTerminal(bob, `buy ${agent}`, { keys: 'n', when: 'Buy @ann/puck-ppo@0.1.0 for' })
     expect(output).toContain('Nothing was bought.')
     expect(await available(bob)).toBe(2000)
   })
 
-  it('buys at the price that was shown or not at all, also where it has just been cut', async () => {
+  it('buys at the shown price or not at all, even after a price cut', async () => {
     const output = await onTerminal(bob, `buy ${agent}`, {
       keys: 'y',
       when: 'for $12.50?',
@@ -153,7 +153,7 @@ describe('buying', { timeout: 300_000 }, () => {
     expect(await available(bob)).toBe(2000)
   })
 
-  it('is done once, however often and at whatever moment it is typed', async () => {
+  it('happens once, even when repeated concurrently', async () => {
     const buys = await Promise.all([1, 2, 3].map(() => bob.run(['buy', agent, '--json', '--max', '10'])))
     for (const { status, stdout } of buys) expect(status, stdout).toBe(0)
     expect(await available(bob)).toBe(1000)
@@ -165,7 +165,7 @@ describe('buying', { timeout: 300_000 }, () => {
     expect(await available(bob)).toBe(1000)
   })
 
-  it('gives what was verified: the same trajectories, by the buyer’s own token', async () => {
+  it('gives the verified agent: the same trajectories, with the buyer’s own token', async () => {
     await done(bob, ['agent', 'install', agent])
     const { claim } = (await done(bob, ['agent', 'verify', agent])) as { claim: { expected: unknown } }
     const { episodes, seed, trajectory_hash } = evaluationSchema.parse(claim.expected)
@@ -173,7 +173,7 @@ describe('buying', { timeout: 300_000 }, () => {
     expect(evaluationSchema.parse(await done(bob, words)).trajectory_hash).toBe(trajectory_hash)
   })
 
-  it('is refused to strangers, and to the seller told nothing new', async () => {
+  it('is refused without access, and needless for the seller', async () => {
     const { id } = await newestOrder(bob)
     expect(await refusal(carol, ['orders', 'show', id])).toMatchObject({ code: 'order_not_found' })
     expect(await refusal(carol, ['orders', 'show', id.replace(/^./, '0')])).toMatchObject({ code: 'order_not_found' })
@@ -182,7 +182,7 @@ describe('buying', { timeout: 300_000 }, () => {
   })
 })
 
-describe('money that comes in', { timeout: 300_000 }, () => {
+describe('a top-up', { timeout: 300_000 }, () => {
   it('is refused with the provider’s reason', async () => {
     const words = ['balance', 'top-up', '5', '--test-outcome', 'declined']
     expect(await refusal(bob, words)).toMatchObject({ status: 1, code: 'payment_declined' })
@@ -190,7 +190,7 @@ describe('money that comes in', { timeout: 300_000 }, () => {
     expect(await refusal(bob, ['balance', 'top-up', '5', '--org', 'ann'])).toMatchObject({ status: 1 })
   })
 
-  it('is waited for where a person has to pay', async () => {
+  it('waits for payment in the browser', async () => {
     const left = await done(bob, ['balance', 'top-up', '5', '--test-outcome', 'pending', '--no-wait'])
     const { checkout_url: address } = paymentSchema.parse(left)
     expect(address).toContain(registry.server.url)
@@ -222,8 +222,8 @@ async function pay(address: string): Promise<void> {
   expect(status).toBe(200)
 }
 
-describe('what was sold', { timeout: 300_000 }, () => {
-  it('is shown to its seller, with fee and entries', async () => {
+describe('a sale', { timeout: 300_000 }, () => {
+  it('is shown to the seller, with fee and entries', async () => {
     const earnings = earningsSchema.parse(await done(ann, ['earnings']))
     expect(earnings).toMatchObject({ sales_minor: 1000, fees_minor: 100, balance_minor: 900, cleared_minor: 0 })
     expect(await output(ann, ['orders', '--sales'])).toMatch(/✓ paid +@ann\/puck-ppo 0\.x +\$10\.00.* bob/)
@@ -236,7 +236,7 @@ describe('what was sold', { timeout: 300_000 }, () => {
     expect(await refusal(ann, ['earnings', '--csv', '-'])).toMatchObject({ status: 2, code: 'usage_invalid' })
   })
 
-  it('is paid out where it has cleared, to a place that was named', async () => {
+  it('is paid out once cleared, to the payout destination', async () => {
     expect(await refusal(ann, ['earnings', 'payout'])).toMatchObject({
       code: 'payout_not_ready',
       hint: expect.stringContaining('agentgym earnings set-up'),
@@ -245,7 +245,7 @@ describe('what was sold', { timeout: 300_000 }, () => {
     expect(await refusal(ann, ['earnings', 'payout', '1'])).toMatchObject({ code: 'payout_below_cleared' })
   })
 
-  it('released in part, once for each reason, and whole', async () => {
+  it('is refunded in part, once per reason, and in full', async () => {
     const { id } = await listedOrder(ann, '--sales')
     const part = ['orders', 'refund', id.slice(0, 8), '--amount', '2.50', '--reason', 'goodwill']
     expect(orderSchema.parse(await done(ann, part))).toMatchObject({ state: 'paid', refunded_minor: 250 })
@@ -259,7 +259,7 @@ describe('what was sold', { timeout: 300_000 }, () => {
     expect(await refusal(bob, ['install', agent], elsewhere)).toMatchObject({ code: 'payment_required' })
   })
 
-  it('may be bought again after a refund', async () => {
+  it('can be bought again after a refund', async () => {
     const before = await available(bob)
     expect(await done(bob, ['buy', agent, '--yes'])).toMatchObject({ already: false })
     expect(await available(bob)).toBe(before - 1000)
@@ -268,7 +268,7 @@ describe('what was sold', { timeout: 300_000 }, () => {
   })
 })
 
-it('no token and no password has been printed', () => {
+it('tokens and passwords are never printed', () => {
   for (const output of [...registry.outputs, registry.server.output()]) {
     for (const secret of registry.secrets) expect(output).not.toContain(secret)
   }

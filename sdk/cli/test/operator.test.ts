@@ -24,7 +24,7 @@ const agentgym = (words: string[], environment: Record<string, string> = {}) =>
 const codeOf = ({ stderr, lines }: { stderr: string; lines: unknown[] }) =>
   JSON.stringify(lines).match(/"code":"(\w+)"/)?.[1] ?? stderr.match(/"code":"(\w+)"/)?.[1]
 
-it('adds operators to the database of a server that does not run, and keeps one', async () => {
+it('adds operators to the database of a stopped server, and keeps at least one', async () => {
   const nobody = await agentgym(['operator', 'add', 'ops', '--data', data])
   expect([nobody.status, codeOf(nobody)]).toEqual([1, 'account_not_found'])
   const short = await agentgym(['operator', 'add', 'ops', '--email', 'ops@example.com', '--data', data], {

@@ -53,7 +53,7 @@ describe('a command in an environment with proxies (C10)', { timeout: 120_000 },
     expect(proxy.asked).toEqual([expect.stringMatching(`^GET ${server.url}/v1/packages\\?`)])
   })
 
-  it('goes past it to what NO_PROXY lists, and with the proxy of another protocol', async () => {
+  it('bypasses it for hosts in NO_PROXY and other protocols', async () => {
     const { hostname } = new URL(server.url)
     expect((await search({ HTTP_PROXY: proxy.url, NO_PROXY: `example.com,${hostname}` })).status).toBe(0)
     expect((await search({ HTTPS_PROXY: proxy.url })).status).toBe(0)
@@ -72,7 +72,7 @@ describe('a command in an environment with proxies (C10)', { timeout: 120_000 },
     await guarded.close()
   })
 
-  it('says through which proxy the server was tried, and which variable is no proxy', async () => {
+  it('names the proxy in use, and an invalid proxy variable', async () => {
     expect(await search({ HTTP_PROXY: dead })).toMatchObject({
       status: 1,
       lines: [{ error: { code: 'server_unreachable', hint: expect.stringContaining(`${dead} (HTTP_PROXY)`) } }],
@@ -121,7 +121,7 @@ describe('a worker in an environment with a proxy', { timeout: 120_000 }, () => 
 })
 
 describe('the server', { timeout: 120_000 }, () => {
-  it('asks identity providers through AGENTGYM_PROXY, whatever the environment of the machine says', async () => {
+  it('calls identity providers through AGENTGYM_PROXY, whatever the environment', async () => {
     const started = await fetch(`${server.url}/v1/oauth/github`, { redirect: 'manual' })
     const cookie = started.headers
       .getSetCookie()

@@ -21,7 +21,7 @@ export type Registry = {
   close(): Promise<void>
 }
 
-/** Somebody with a machine of their own: home, working folder and .npmrc. */
+/** A user with a separate machine: home, working folder and .npmrc. */
 export type Person = {
   username: string
   root: string

@@ -35,7 +35,7 @@ async function publish(version: string, ...words: string[]): Promise<CliResult> 
 }
 
 describe('from one account to the other', () => {
-  it('publish refuses what cannot be published, before anything is sent', async () => {
+  it('publish refuses invalid packages before sending anything', async () => {
     await author.run(['scenario', 'init', 'puck', '--yes'])
     const { status, lines } = await author.run(['scenario', 'publish', 'puck', '--dry-run', '--json'])
     expect(status).toBe(2)
@@ -44,7 +44,7 @@ describe('from one account to the other', () => {
     await author.run(['scenario', 'init', 'puck', '--yes', '--name', '@ann/puck'])
   })
 
-  it('a dry run shows exactly what would go, and sends nothing', async () => {
+  it('a dry run shows exactly what would be sent, and sends nothing', async () => {
     const first = await author.run(['scenario', 'publish', 'puck', '--dry-run', '--json'])
     expect(first.lines[0]).toMatchObject({ dry_run: true, name: '@ann/puck', version: '0.1.0', visibility: 'public' })
     const { files, integrity } = first.lines[0] as { files: { path: string; bytes: number }[]; integrity: string }
@@ -58,7 +58,7 @@ describe('from one account to the other', () => {
     expect(human.stdout).toMatch(/^ {2}dist\/scenario\.js +[\d.]+ kB$/m)
   })
 
-  it('publish waits for the worker and gives the page; the same again is no error', async () => {
+  it('publish waits for the worker and prints the page; repeating it is no error', async () => {
     const dry = await publish('1.0.0', '--dry-run')
     const { integrity } = dry.lines[0] as { integrity: string }
     const first = await publish('1.0.0')
@@ -168,7 +168,7 @@ describe('versions', () => {
     expect(none).toMatchObject({ status: 1, lines: [{ error: { code: 'version_not_found' } }] })
   })
 
-  it('outdated names what is newer; deprecated and yanked say so', async () => {
+  it('outdated lists newer versions, with deprecated and yanked marked', async () => {
     await builder.run(['install', '@ann/puck@1.0.1'])
     expect((await author.run(['deprecate', '@ann/puck@1.0.1', 'use 2.0.0'])).status).toBe(0)
     const { lines } = await builder.run(['outdated', '--json'])
@@ -190,7 +190,7 @@ describe('versions', () => {
   })
 })
 
-describe('what goes wrong', () => {
+describe('failures', () => {
   it('another account cannot publish to the scope', async () => {
     const { status, lines } = await builder.run(['scenario', 'publish', scenario, '--json'])
     expect(status).toBe(1)
@@ -209,7 +209,7 @@ describe('what goes wrong', () => {
     expect(info.lines).toMatchObject([{ error: { code: 'version_not_found' } }])
   })
 
-  it('what the server rejects is reported to its author, and is nobody else’s to see', async () => {
+  it('a rejection is reported to the author, and hidden from others', async () => {
     const entry = join(scenario, 'src', 'index.ts')
     const source = readFileSync(entry, 'utf8')
     setVersion('3.0.1')
@@ -229,7 +229,7 @@ describe('what goes wrong', () => {
     expect(others).toMatchObject({ status: 1, lines: [{ error: { code: 'version_not_found' } }] })
   })
 
-  it('install refuses a tarball that was changed on its way, and leaves nothing of it', async () => {
+  it('install refuses an altered tarball, and leaves nothing of it', async () => {
     const proxy = await startChangingProxy(registry.server.url)
     const home = join(registry.folder, 'behind-proxy')
     const work = join(registry.folder, 'behind-proxy-work')
@@ -243,7 +243,7 @@ describe('what goes wrong', () => {
     expect(existsSync(join(home, 'packages'))).toBe(false)
   })
 
-  it('install refuses a tarball that is not what the lock names', async () => {
+  it('install refuses a tarball that differs from the lock file', async () => {
     const path = join(builder.work, 'agentgym.lock')
     const before = readFileSync(path, 'utf8')
     const other = `sha512-${Buffer.alloc(64, 7).toString('base64')}`
@@ -257,7 +257,7 @@ describe('what goes wrong', () => {
 })
 
 describe('serve', () => {
-  it('starts its worker again when that dies', async () => {
+  it('restarts its worker when it dies', async () => {
     const pids = () =>
       [...registry.server.output().matchAll(/"worker_started","pid":(\d+)/g)].map(([, pid]) => Number(pid))
     const [first] = pids()
@@ -266,7 +266,7 @@ describe('serve', () => {
     expect(() => process.kill(first, 0)).toThrow('ESRCH')
   })
 
-  it('ends on Ctrl-C with its worker, and starts again where it was', async () => {
+  it('stops on Ctrl-C with its worker, and restarts with the same data', async () => {
     expect(await registry.server.stop()).toBe(0)
     const token = author.storedToken()
     registry.server = await startServer(join(registry.folder, 'data'), join(registry.folder, 'server-home'), [

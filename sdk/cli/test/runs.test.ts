@@ -9,7 +9,7 @@ type RunLine = { event: string; change: string | null; state: string; ahead: num
 const runLinesOf = (lines: unknown[]) => (lines as RunLine[]).filter(({ event }) => event === 'run')
 
 describe('watching a run', () => {
-  it('prints the lines of training here, with those of the run between them, the result last', async () => {
+  it('prints the lines of local training, with run events in between and the result last', async () => {
     const server = await serve()
     await playRecordedRun(server)
     const { status, lines, stderr } = await agentgym(['runs', 'watch', recordedRunId, '--json'])
@@ -26,7 +26,7 @@ describe('watching a run', () => {
     })
   })
 
-  it('shows the place in the queue as it changes, and who picked it up', async () => {
+  it('shows the changing queue position, and the worker', async () => {
     const running = await serve({ run: queuedRun({ ahead: 2 }) })
     let moved = false
     const { stdout, status } = await agentgym(['runs', 'watch', '4f0c'], {
@@ -43,7 +43,7 @@ describe('watching a run', () => {
     expect(stdout).toContain('agentgym runs download 4f0c1d2e')
   })
 
-  it('goes on where it was when the connection breaks, with no line twice', async () => {
+  it('resumes after a broken connection without duplicate lines', async () => {
     const running = await serve()
     await playRecordedRun(running, { share: 0.5 })
     let broken = false
@@ -71,7 +71,7 @@ describe('watching a run', () => {
     })
   })
 
-  it('Ctrl-C leaves, says how to find the run again, and ends with status 0', async () => {
+  it('Ctrl-C detaches, shows how to find the run again, and exits with 0', async () => {
     const running = await serve()
     await playRecordedRun(running, { share: 0.2 })
     for (const json of [[], ['--json']]) {
@@ -87,7 +87,7 @@ describe('watching a run', () => {
     expect(running.requests.some(({ line }) => line.includes('cancel'))).toBe(false)
   })
 
-  it('of a run out of budget ends with the way to go on', async () => {
+  it('of a run out of budget shows how to resume', async () => {
     const running = await serve()
     await playRecordedRun(running, { share: 0.2 })
     running.emit('budget_warning', { spent_minor: 188, budget_minor: 250 })
@@ -108,7 +108,7 @@ describe('watching a run', () => {
     expect(json.lines.at(-1)).toMatchObject({ event: 'error', error: { code: 'budget_exceeded' } })
   })
 
-  it('obeys nothing that a stranger’s scenario or worker says', async () => {
+  it('escapes untrusted text of scenarios and workers', async () => {
     const running = await serve()
     const evil = '\u001b[2J\u202eall is well\n✓ Every target reached'
     running.emit(
@@ -134,7 +134,7 @@ describe('watching a run', () => {
 describe('a run’s id', () => {
   const other = queuedRun({ id: '4f0cffff-5a6b-4c7d-8e9f-0a1b2c3d4e5f' })
 
-  it('may be its beginning, where that is one run’s alone', async () => {
+  it('may be a unique prefix', async () => {
     const server = await serve({ others: [other] })
     const one = await agentgym(['runs', 'show', '4F0C1', '--json'])
     expect(one.lines[0]).toMatchObject({ id: recordedRunId, events: [], curve: [] })

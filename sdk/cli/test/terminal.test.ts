@@ -17,7 +17,7 @@ function onTerminal(kind: string, options: Typing & { msPerEvent?: number } = {}
 }
 
 describe.runIf(process.platform === 'linux')('on a terminal', () => {
-  it('the live block is drawn over and ends with the result', async () => {
+  it('the live block is redrawn and ends with the result', async () => {
     const output = await onTerminal('live')
     expect(output).not.toContain(enterScreen)
     expect(output).toContain('steps/s')
@@ -25,7 +25,7 @@ describe.runIf(process.platform === 'linux')('on a terminal', () => {
     expect(output.lastIndexOf(showCursor)).toBeGreaterThan(output.lastIndexOf('\u001b[?25l'))
   })
 
-  it('the dashboard takes the alternate screen and gives it back', async () => {
+  it('the dashboard uses the alternate screen and restores the terminal', async () => {
     const output = await onTerminal('watch')
     const after = output.slice(output.indexOf(leaveScreen))
     expect(output.indexOf(enterScreen)).toBeGreaterThan(0)
@@ -34,7 +34,7 @@ describe.runIf(process.platform === 'linux')('on a terminal', () => {
     expect(after).toContain(showCursor)
   })
 
-  it('q leaves the dashboard, and the run goes on in the live block', async () => {
+  it('q leaves the dashboard, and the run continues in the live block', async () => {
     const output = await onTerminal('watch', { keys: 'q', when: 'explained variance', msPerEvent: 20 })
     const after = output.slice(output.indexOf(leaveScreen))
     expect(output.indexOf(leaveScreen)).toBeGreaterThan(0)
@@ -49,7 +49,7 @@ describe.runIf(process.platform === 'linux')('on a terminal', () => {
     expect(output).not.toContain('Every target reached')
   })
 
-  it('a fault while drawing costs the picture, not the run', async () => {
+  it('an error while drawing does not end the run', async () => {
     const output = await onTerminal('fault', { msPerEvent: 10 })
     const after = output.slice(output.indexOf(leaveScreen))
     expect(output.indexOf(leaveScreen)).toBeGreaterThan(0)
@@ -60,7 +60,7 @@ describe.runIf(process.platform === 'linux')('on a terminal', () => {
 describe.runIf(process.platform === 'linux')('a run on the server, on a terminal', () => {
   const agentgym = fileURLToPath(new URL('../../../agentgym', import.meta.url))
 
-  it('has the dashboard; Ctrl-C leaves the run, which goes on', async () => {
+  it('has the dashboard; Ctrl-C detaches and the run continues', async () => {
     const server = await startRunServer({ run: queuedRun({ ahead: 1 }) })
     try {
       await playRecordedRun(server, { share: 0.5 })

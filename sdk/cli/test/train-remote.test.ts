@@ -7,7 +7,7 @@ import { serveRuns } from './serve-runs.ts'
 const { folder, serve, agentgym } = serveRuns()
 
 describe('train --remote', () => {
-  it('asks for the run as it was typed, money to the last unit', async () => {
+  it('requests the run as typed, with exact amounts', async () => {
     const request = await serve()
     const words = [
       '--algorithm',
@@ -50,7 +50,7 @@ describe('train --remote', () => {
     expect(start.key).toMatch(/^[0-9a-f-]{36}$/)
   })
 
-  it('asks again under the same key where no answer came, so that the run starts once', async () => {
+  it('retries with the same key, so that the run starts once', async () => {
     const request = await serve({ lostAnswers: 1 })
     const { status } = await agentgym(['train', '@acme/cart-pole', '--remote', '--json'])
     expect(status).toBe(0)
@@ -59,7 +59,7 @@ describe('train --remote', () => {
     expect(new Set(keys).size).toBe(1)
   })
 
-  it('says for people how to follow it', async () => {
+  it('prints how to follow it', async () => {
     await serve()
     const { stdout } = await agentgym(['train', '@acme/cart-pole', '--remote'])
     expect(stdout).toContain('→ Training on @acme/cart-pole@1.0.0 with ppo, seed 1, budget €2.50')
@@ -76,7 +76,7 @@ describe('train --remote', () => {
     [['train', '@acme/cart-pole', '--remote', '--out', 'x'], '--watch'],
     [['runs', 'export', '4f0c', '--csv', '--tensorboard'], 'once for each'],
     [['runs', 'export', '4f0c', '--out', '-'], 'Remove one'],
-  ])('%j is wrong use', async (words, hint) => {
+  ])('%j is a usage error', async (words, hint) => {
     const server = await serve()
     const { status, lines } = await agentgym([...words, '--json'])
     expect(status).toBe(2)
@@ -84,7 +84,7 @@ describe('train --remote', () => {
     expect(server.requests.some(({ line }) => line.startsWith('POST'))).toBe(false)
   })
 
-  it.each(['-1', '0', '2,50', '2.505', '1e2'])('--budget %s is no amount', async (amount) => {
+  it.each(['-1', '0', '2,50', '2.505', '1e2'])('--budget %s is not an amount', async (amount) => {
     const server = await serve()
     const { status, lines } = await agentgym(['train', '@acme/cart-pole', '--remote', `--budget=${amount}`, '--json'])
     expect(status).toBe(2)
@@ -92,7 +92,7 @@ describe('train --remote', () => {
     expect(server.requests.some(({ line }) => line.startsWith('POST'))).toBe(false)
   })
 
-  it('refuses a folder that holds an agent before anything is asked for', async () => {
+  it('refuses a folder with an agent before any request', async () => {
     const server = await serve()
     writeAgentFolder('taken')
     const words = ['train', '@acme/cart-pole', '--remote', '--watch', '--out', 'taken', '--json']
@@ -104,8 +104,8 @@ describe('train --remote', () => {
   })
 })
 
-describe('what a run leaves', () => {
-  it('is written to a file, whole, or to stdout', async () => {
+describe('data of a run', () => {
+  it('is written completely to a file or to stdout', async () => {
     await serve({ files: { 'metrics.csv': 'iteration,steps\n1,1024\n', trajectories: '' } })
     const csv = await agentgym(['runs', 'export', '4f0c', '--json'])
     expect(csv.lines).toMatchObject([{ ok: true, format: 'csv', path: join(folder, 'run-4f0c1d2e.csv'), bytes: 23 }])
@@ -118,7 +118,7 @@ describe('what a run leaves', () => {
     expect(nowhere).toMatchObject({ status: 2, lines: [{ error: { code: 'file_not_found' } }] })
   })
 
-  it('an agent that was changed on its way is not taken', async () => {
+  it('an altered agent is refused', async () => {
     const running = await serve({ agent: new TextEncoder().encode('another agent') })
     await playRecordedRun(running, { agent: new TextEncoder().encode('the agent') })
     const { status, lines } = await agentgym(['runs', 'download', '4f0c', '--out', 'changed', '--json'])
@@ -129,7 +129,7 @@ describe('what a run leaves', () => {
     })
   })
 
-  it('is no agent before the run is completed', async () => {
+  it('has no agent before the run is completed', async () => {
     await serve()
     const { status, lines } = await agentgym(['runs', 'download', '4f0c', '--json'])
     expect(status).toBe(1)

@@ -20,7 +20,7 @@ let registry: Registry
 let ann: Person
 let bob: Person
 
-/** Trains for as long as nobody ends it. */
+/** Trains until it is canceled. */
 const endless = ['--steps', '1e9', '--set', 'evaluate_every=0']
 const short = ['--steps', '4096', '--set', 'evaluation_episodes=20']
 
@@ -58,14 +58,14 @@ function interruptAt(person: Person, words: string[], fits: (line: string) => bo
 }
 
 describe('training on shared machines', { timeout: 300_000 }, () => {
-  it('status shows the worker that waits', async () => {
+  it('status shows the idle worker', async () => {
     const [line] = await done(bob, ['status'])
     const { server, ...answer } = line as { server: string }
     expect(server).toBe(registry.server.url)
     expect(serverStatusSchema.parse(answer).workers).toMatchObject([{ slots: expect.any(Number) }])
   })
 
-  it('ends with an agent here that evaluates as the worker said', async () => {
+  it('downloads an agent that evaluates as reported', async () => {
     const lines = await done(bob, ['train', '@ann/puck', '--remote', '--watch', '--seed', '3', ...short])
     const result = resultEventSchema.parse(lines.at(-1))
     expect(result).toMatchObject({ ok: true, agent: join(bob.work, 'agents', 'puck') })
@@ -79,14 +79,14 @@ describe('training on shared machines', { timeout: 300_000 }, () => {
     expect(existsSync(join(bob.work, 'agents', 'puck', 'learning-curve.svg'))).toBe(true)
   })
 
-  it('gives the bits that training here gives', async () => {
+  it('matches local training bit for bit', async () => {
     await done(ann, ['train', '@ann/puck', '--seed', '3', '--out', 'agents/here', ...short])
     const hashOf = (path: string) => agentManifestSchema.parse(JSON.parse(readFileSync(path, 'utf8'))).model_hash
     const remote = hashOf(join(bob.work, 'agents', 'puck', 'agent.json'))
     expect(hashOf(join(ann.work, 'agents', 'here', 'agent.json'))).toBe(remote)
   })
 
-  it('goes on when nobody watches, is found again, and is cancelled', async () => {
+  it('continues when detached, is found again, and is canceled', async () => {
     const left = await interruptAt(
       bob,
       ['train', '@ann/puck', '--remote', '--watch', '--out', 'later', '--json', ...endless],
@@ -105,7 +105,7 @@ describe('training on shared machines', { timeout: 300_000 }, () => {
     expect(existsSync(join(bob.work, 'later'))).toBe(false)
   })
 
-  it('is nobody else’s to see or to end, goes on after its budget alone, and leaves a curve and trajectories', async () => {
+  it('is hidden from others, resumes only after its budget is used up, and exports curve and trajectories', async () => {
     const run = await startRun(bob, ['--trajectories', '1', '--note', 'to look at', ...short])
     expect(await refusal(ann, ['runs', 'show', run.id])).toEqual({ status: 1, code: 'run_not_found' })
     expect(await refusal(ann, ['runs', 'cancel', run.id])).toEqual({ status: 1, code: 'run_not_found' })
@@ -139,10 +139,10 @@ describe('training on shared machines', { timeout: 300_000 }, () => {
   })
 })
 
-describe('agents published back', { timeout: 300_000 }, () => {
+describe('published agents', { timeout: 300_000 }, () => {
   const agent = () => join(bob.work, 'agents', 'puck')
 
-  it('a folder is packed, played again by a worker, and verified', async () => {
+  it('a folder is packed, re-run by a worker, and verified', async () => {
     const [dry] = await done(bob, ['agent', 'publish', 'puck', '--dry-run'])
     expect(dry).toMatchObject({ dry_run: true, name: '@bob/puck-ppo', version: '0.1.0' })
     const [published] = await done(bob, ['agent', 'publish', 'puck'])
@@ -157,7 +157,7 @@ describe('agents published back', { timeout: 300_000 }, () => {
     expect(again.lines).toMatchObject([{ ok: true, integrity: (dry as { integrity: string }).integrity }])
   })
 
-  it('whoever does not trust the server runs it again', async () => {
+  it('users can verify it without trusting the server', async () => {
     const [report] = await done(ann, ['agent', 'verify', '@bob/puck-ppo'])
     expect(report).toMatchObject({ ok: true, agent: { name: '@bob/puck-ppo', version: '0.1.0' } })
     const { checks } = report as { checks: { id: string; ok: boolean }[] }
@@ -174,7 +174,7 @@ describe('agents published back', { timeout: 300_000 }, () => {
     )
   })
 
-  it('a statement that was changed on its way is not believed', async () => {
+  it('an altered statement is rejected', async () => {
     // As it stands in the JSON of the version: a text with its quotes escaped.
     const proxy = await startChangingProxy(registry.server.url, (text) =>
       text.replaceAll('\\"episodes\\":100', '\\"episodes\\":101'),
@@ -187,7 +187,7 @@ describe('agents published back', { timeout: 300_000 }, () => {
     }
   })
 
-  it('an agent that claims more than it does is published, marked, and signed by nobody', async () => {
+  it('an agent with wrong claims is published, marked, and not signed', async () => {
     const liar = join(bob.work, 'agents', 'liar')
     mkdirSync(liar, { recursive: true })
     cpSync(agent(), liar, { recursive: true })
@@ -215,7 +215,7 @@ describe('agents published back', { timeout: 300_000 }, () => {
     expect(verified).toMatchObject({ status: 1, lines: [{ error: { code: 'verification_missing' } }] })
   })
 
-  it('another model under a number that is spent is refused, with what to type', async () => {
+  it('another model for a used version is refused, with the command to use', async () => {
     const taken = await bob.run(['agent', 'publish', 'liar', '--name', '@bob/puck-ppo', '--json'])
     expect(taken).toMatchObject({
       status: 1,
@@ -223,7 +223,7 @@ describe('agents published back', { timeout: 300_000 }, () => {
     })
   })
 
-  it('a run’s agent is published by its id, or by the run itself', async () => {
+  it('a run’s agent is published by ID, or by the run itself', async () => {
     const [list] = await done(bob, ['runs', 'list', '--state', 'completed', '--limit', '1'])
     const [run] = runListSchema.parse(list).runs
     const words = ['agent', 'publish', run.id.slice(0, 8), '--name', 'from-a-run', '--version', '2.0.0']
@@ -245,7 +245,7 @@ describe('agents published back', { timeout: 300_000 }, () => {
     expect(published?.agent?.package).toEqual({ name: '@bob/by-itself', version: '0.1.0' })
   })
 
-  it('the leaderboard has the verified ones, and so has the scenario’s page', async () => {
+  it('verified agents are on the leaderboard and the scenario’s page', async () => {
     const [board] = await done(ann, ['leaderboard', '@ann/puck'])
     const names = leaderboardSchema.parse(board).entries.map(({ agent }) => agent.name)
     expect(names).toContain('@bob/puck-ppo')
@@ -256,14 +256,14 @@ describe('agents published back', { timeout: 300_000 }, () => {
     expect((await ann.run(['info', '@bob/liar@0.1.0'])).stdout).toMatch(/! Not verified: The re-run differs/)
   })
 
-  it('an installed one is played by its name', async () => {
+  it('an installed agent is evaluated by name', async () => {
     await done(ann, ['agent', 'install', '@bob/puck-ppo'])
     const [evaluation] = await done(ann, ['eval', '@bob/puck-ppo', '--episodes', '5'])
     expect(evaluationSchema.parse(evaluation)).toMatchObject({ episodes: 5, scenario: '@ann/puck@0.1.0' })
   })
 })
 
-it('no token and no password has been printed', () => {
+it('tokens and passwords are never printed', () => {
   for (const output of [...registry.outputs, registry.server.output()]) {
     for (const secret of registry.secrets) expect(output).not.toContain(secret)
   }

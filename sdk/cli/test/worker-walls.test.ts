@@ -3,8 +3,8 @@ import { requireWalls } from '../src/walls.ts'
 
 const walls = { missing: ['processes', 'network'] as const, reason: 'bubblewrap is not installed.' }
 
-describe('a worker on a machine that lacks walls', () => {
-  it('refuses to run jobs, with the walls, the reason and the way to accept them', () => {
+describe('a worker on a machine without a complete sandbox', () => {
+  it('refuses to run jobs, with the missing parts, the reason and how to accept them', () => {
     expect(() => requireWalls(walls)).toThrowError(
       expect.objectContaining({
         code: 'sandbox_incomplete',
@@ -26,7 +26,7 @@ describe('a worker on a machine that lacks walls', () => {
     expect(() => requireWalls({ missing: [], reason: null })).not.toThrow()
   })
 
-  it('rejects a name that is no wall', () => {
+  it('rejects an unknown name', () => {
     expect(() => requireWalls(walls, 'netwrok')).toThrowError(
       expect.objectContaining({ code: 'config_invalid', data: { field: 'without_walls' } }),
     )

@@ -69,13 +69,13 @@ beforeAll(async () => {
 afterAll(() => void listener.close())
 
 describe('createClient', () => {
-  it('calls what the description names, with the token', async () => {
+  it('calls the documented routes with the token', async () => {
     const { data } = await createClient({ server: `${server}/`, token: 'agt_ada' }).GET('/v1/account')
     expect(data).toEqual({ username: 'ada', authorization: 'Bearer agt_ada' })
     expect((await createClient({ server }).GET('/v1/account')).data).toMatchObject({ authorization: null })
   })
 
-  it('throws what the server threw', async () => {
+  it("throws the server's error", async () => {
     await expect(createClient({ server }).GET('/v1/packages')).rejects.toMatchObject({
       name: 'AgentGymError',
       code: 'rate_limited',
@@ -89,11 +89,11 @@ describe('createClient', () => {
     ['/new', 'request_invalid', 'It failed.'],
     ['/proxy', 'internal_error', 'The server answered 502 Bad Gateway to /proxy.'],
     ['/proxy-login', 'forbidden', 'The server answered 403 Forbidden to /proxy-login.'],
-  ])('%s, a failure that is not of our catalogue, is %s by its status', async (path, code, message) => {
+  ])('%s, an unknown error, is %s by its status', async (path, code, message) => {
     await expect(createClient({ server }).send(path)).rejects.toMatchObject({ code, message })
   })
 
-  it('says when to try again, wherever the answer does', async () => {
+  it('reports the time to retry', async () => {
     const failure = (path: string) =>
       createClient({ server })
         .send(path)
@@ -118,12 +118,12 @@ describe('createClient', () => {
     })
   })
 
-  it('takes no job of a server of an older release', async () => {
+  it('accepts no job from a server of an older release', async () => {
     const leasing = leaseJob(createClient({ server }), { kinds: ['check'] })
     await expect(leasing).rejects.toMatchObject({ code: 'worker_incompatible' })
   })
 
-  it('throws what the npm registry threw, whose errors are a line of text', async () => {
+  it('throws errors of the npm registry, which are text', async () => {
     const client = createClient({ server })
     const failure = (path: string) => client.send(path).catch((error: AgentGymError) => error.toReport())
     expect(await failure('/npm/paid.tgz')).toMatchObject({
@@ -134,7 +134,7 @@ describe('createClient', () => {
     expect(await failure('/npm/foreign.tgz')).toMatchObject({ code: 'payment_required', message: 'Pay.' })
   })
 
-  it('says that nobody answers, and why', async () => {
+  it('reports an unreachable server with the reason', async () => {
     const gone = createServer()
     await new Promise<void>((resolve) => gone.listen(0, '127.0.0.1', resolve))
     const address = `http://127.0.0.1:${(gone.address() as AddressInfo).port}`
@@ -151,7 +151,7 @@ describe('createClient', () => {
     })
   })
 
-  it('gives the token to its own server only', async () => {
+  it('sends the token to its own server only', async () => {
     const client = createClient({ server, token: 'agt_ada' })
     expect(await (await client.send('/token')).text()).toBe('Bearer agt_ada')
     const elsewhere = server.replace('127.0.0.1', 'localhost')
@@ -168,7 +168,7 @@ describe('packages', () => {
       limitBytes,
     })
 
-  it('downloads what was published', async () => {
+  it('downloads published packages', async () => {
     expect(Buffer.compare(await download('/whole.tgz'), tarball)).toBe(0)
   })
 
@@ -179,12 +179,12 @@ describe('packages', () => {
     })
   })
 
-  it('reads no more than its limit', async () => {
+  it('reads at most its limit', async () => {
     await expect(download('/whole.tgz', 1_000)).rejects.toMatchObject({ data: { limit_bytes: 1_000 } })
   })
 
   it.each([undefined, (_sent: number, _total: number) => {}])(
-    'uploads a tarball whole, streamed or not',
+    'uploads a complete tarball, streamed or not',
     async (onProgress) => {
       const client = createClient({ server, token: 'agt_ada' })
       const request = { name: '@acme/maze', version: '1.0.0', tarball, tag: 'next', visibility: 'private' as const }
@@ -198,7 +198,7 @@ describe('packages', () => {
     },
   )
 
-  it('tells how much is sent, up to all of it', async () => {
+  it('reports upload progress up to 100%', async () => {
     const sent: number[] = []
     const onProgress = (bytes: number, total: number) => {
       expect(total).toBe(tarball.length)
@@ -209,7 +209,7 @@ describe('packages', () => {
     expect(sent.at(-1)).toBe(tarball.length)
   })
 
-  it('notices that the server received something else', async () => {
+  it('detects a different upload on the server', async () => {
     const request = { name: '@acme/altered', version: '1.0.0', tarball }
     await expect(publishPackage(createClient({ server }), request)).rejects.toMatchObject({
       code: 'integrity_mismatch',
@@ -218,7 +218,7 @@ describe('packages', () => {
 })
 
 describe('paths and hashes', () => {
-  it('keep a name in its two parts, and whatever else stands in it inside them', () => {
+  it('keep the two parts of a name, and escape everything else', () => {
     expect(packagePath('@acme/cart-pole')).toBe('/v1/packages/@acme/cart-pole')
     expect(versionPath('@acme/maze', '1.0.0-rc.1+b')).toBe('/v1/packages/@acme/maze/versions/1.0.0-rc.1%2Bb')
     expect(packagePath('@acme/a?b#c%2f')).toBe('/v1/packages/@acme/a%3Fb%23c%252f')

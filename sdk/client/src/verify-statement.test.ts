@@ -46,12 +46,12 @@ function signed(text = JSON.stringify(statement), key = privateKey, keyId = 'k1'
 }
 
 describe('verifyStatement', () => {
-  it('gives the statement that a key of the server signed, whatever its white space', async () => {
+  it('returns a statement signed by a server key, whatever its white space', async () => {
     expect(await verifyStatement(signed(), keysOf(publicKey))).toEqual(statement)
     expect(await verifyStatement(signed(JSON.stringify(statement, null, 1)), keysOf(publicKey))).toEqual(statement)
   })
 
-  it('holds for a key that signs no more, unless it signed after that', async () => {
+  it('accepts a retired key, unless it signed after its retirement', async () => {
     const [key] = keysOf(publicKey).keys
     const retired = (retired_at: string): SigningKeys => ({ keys: [{ ...key, retired_at }] })
     expect(await verifyStatement(signed(), retired('2026-12-01T00:00:00.000Z'))).toEqual(statement)

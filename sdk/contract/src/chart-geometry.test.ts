@@ -24,26 +24,26 @@ it('ticks are round, even and within their axis', () => {
 describe('the geometry of a chart', () => {
   const points = [10, 20, null, 40, 50].map((y, index) => ({ x: (index + 1) * 100, y }))
 
-  it('puts lines between 0 and 1, with a gap where nothing was measured', () => {
+  it('scales lines between 0 and 1, with gaps for missing values', () => {
     const { lines, yTicks } = chartGeometry([points], { xTicks: 5, yTicks: 4 })
     expect(lines[0].map((stretch) => stretch.length)).toEqual([2, 2])
     expect(lines[0].at(-1)?.at(-1)?.x).toBe(1)
     expect(yTicks.map(({ value }) => value)).toEqual([20, 40])
   })
 
-  it('keeps the target in sight', () => {
+  it('includes the target', () => {
     const { y } = chartGeometry([points], { target: 475, xTicks: 5, yTicks: 4 })
     expect(y(475)).toBeLessThan(1)
     expect(y(50)).toBeLessThan(0.2)
   })
 
-  it('shows the part of the x axis that is asked for', () => {
+  it('shows the requested part of the x axis', () => {
     const { lines, x } = chartGeometry([points], { domain: [100, 200], xTicks: 5, yTicks: 4 })
     expect(lines[0].flat()).toHaveLength(2)
     expect([x(100), x(200)]).toEqual([0, 1])
   })
 
-  it('has a place for values that differ by the smallest number there is', () => {
+  it('supports values that differ by the smallest number', () => {
     for (const target of [Number.MIN_VALUE, -Number.MIN_VALUE, 2e-322]) {
       const { y, yTicks } = chartGeometry([[{ x: 0, y: 0 }]], { target, xTicks: 5, yTicks: 4 })
       for (const place of [y(0), y(target), ...yTicks.map(({ at }) => at)]) expect(place).toBeGreaterThanOrEqual(0)
@@ -55,14 +55,14 @@ describe('the geometry of a chart', () => {
   })
 })
 
-it('thins a long series to means of neighbors, and keeps its end', () => {
+it('thins a long series by averaging, and keeps its end', () => {
   const long = Array.from({ length: 1_000 }, (_, index) => ({ x: index, y: index }))
   const thin = thinPoints(long, 100)
   expect(thin.length).toBeLessThanOrEqual(100)
   expect(thin.at(-1)).toEqual({ x: 999, y: 999 })
 })
 
-it('a level line lies in the middle', () => {
+it('centers a level line', () => {
   expect(valueRange([475, 475])).toEqual([427.5, 522.5])
   expect(valueRange([0, 100], 0)).toEqual([0, 100])
 })

@@ -13,7 +13,7 @@ describe('fileFailure (C12)', () => {
     ['EPERM', 'file_access_denied'],
     ['EMFILE', 'too_many_open_files'],
     ['ENFILE', 'too_many_open_files'],
-  ])('%s is %s, names the path and says what to do', (reason, code) => {
+  ])('%s is %s, with the path and a hint', (reason, code) => {
     const error = fileFailure(failed(reason), '/data/agent') as AgentGymError
     expect(error).toBeInstanceOf(AgentGymError)
     expect(error).toMatchObject({ code, data: { path: '/data/agent', reason } })
@@ -24,7 +24,7 @@ describe('fileFailure (C12)', () => {
     expect((fileFailure(failed(reason)) as Error).message).toContain('a file')
   })
 
-  it('leaves everything else as it is', async () => {
+  it('leaves other errors unchanged', async () => {
     const nested = failed('ENOENT', { syscall: 'mkdir', path: '/ro/a' })
     expect(fileFailure(nested)).toMatchObject({ code: 'disk_read_only', data: { path: '/ro/a' } })
     const others = [failed('ENOENT'), failed('EACCES', { syscall: 'listen' }), new TypeError('x'), 'text']

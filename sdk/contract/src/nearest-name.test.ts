@@ -22,7 +22,7 @@ describe('nearestName', () => {
     expect(nearestName(typed, known)).toBeUndefined()
   })
 
-  it('means none where nothing is known', () => {
+  it('returns none without candidates', () => {
     expect(nearestName('x', [])).toBeUndefined()
   })
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { parseSetting, parseSettings, settingValue } from './parse-setting.ts'
 
 describe('a setting as people type it', () => {
-  it('is a name and a value, which may hold equals signs', () => {
+  it('is a name and a value, which may contain equals signs', () => {
     expect(parseSetting('gamma=0.9')).toEqual({ name: 'gamma', text: '0.9' })
     expect(parseSetting(' note = a=b ')).toEqual({ name: 'note', text: 'a=b' })
     expect(parseSetting('note=')).toEqual({ name: 'note', text: '' })

@@ -51,7 +51,7 @@ describe('resolve training plan', () => {
   const ppoBlock = { algorithm: 'ppo', steps: 5000, gamma: 0.98, n_steps: 64, learning_rate: 0.01, embedding: 16 }
 
   describe('resolveTrainingPlan', () => {
-    it('takes PPO where nobody names an algorithm', () => {
+    it('uses PPO by default', () => {
       expect(resolveTrainingPlan({})).toMatchObject({ algorithm: 'ppo', settings: { environments: 16, gamma: null } })
     })
 

@@ -18,7 +18,7 @@ const account = (more: Partial<OwnAccount> = {}): OwnAccount => ({
   ...more,
 })
 
-describe('who may come to what names an account', () => {
+describe('access to pages of an account', () => {
   const judged = (access: Access, scope: string) => judgeAccess({ access }, account(), { scope })
 
   it.each([
@@ -36,11 +36,11 @@ describe('who may come to what names an account', () => {
     expect({ member: judged('member', scope), owner: judged('owner', scope) }).toEqual({ member, owner })
   })
 
-  it('a path that does not name it lets nobody in', () => {
+  it('a path without the account gives no access', () => {
     expect(judgeAccess({ access: 'member' }, account(), {})).toBe('hidden')
   })
 
-  it('operators are operators, and members of nothing by that', () => {
+  it('operators are not members of accounts', () => {
     const operator = account({ operator: true, organisations: [] })
     expect(judgeAccess({ access: 'operator' }, operator, {})).toBe('allowed')
     expect(judgeAccess({ access: 'member' }, operator, { scope: 'acme' })).toBe('hidden')
@@ -48,7 +48,7 @@ describe('who may come to what names an account', () => {
   })
 })
 
-it('a rule about an account that the path does not name is a bug', () => {
+it('a rule about an account missing in the path is a bug', () => {
   const nothing = () => new Response()
   expect(() => route('get', '/settings', { access: 'owner' }, nothing)).toThrow('does not name')
   expect(() => route('get', '/settings/:scope', { access: 'owner', of: 'team' }, nothing)).toThrow('does not name')

@@ -15,17 +15,17 @@ const draw = (points: ChartPoint[], target?: number) =>
 const pathIn = (html: string) => /<path class="chart-line chart-line-1" d="([^"]*)"/.exec(html)?.[1] ?? ''
 
 describe('a line chart', () => {
-  it('of nothing says so, with its target', () => {
+  it('without data says so, with its target', () => {
     for (const points of [[], [{ x: 100, y: null }]]) expect(draw(points, 475)).toContain('No data yet')
     expect(draw([], 475)).toContain('Success target 475')
   })
 
-  it('has a gap where there is no value', () => {
+  it('has a gap for missing values', () => {
     const points = [10, 20, null, 40, 50].map((y, index) => ({ x: index * 100, y }))
     expect(pathIn(draw(points)).match(/M/g)).toHaveLength(2)
   })
 
-  it('draws whatever numbers there are inside of its bounds, few of them, and ends at the last one', () => {
+  it('draws any numbers within its bounds, thinned, ending at the last one', () => {
     const value = fc.oneof(fc.double({ noNaN: true, noDefaultInfinity: true }), fc.constant(null))
     fc.assert(
       fc.property(fc.array(value, { maxLength: 900 }), (values) => {

@@ -4,8 +4,8 @@ import { browseAddress, readBrowseQuery } from './browse-query.ts'
 
 const read = (address: string) => readBrowseQuery(new URL(address, 'http://site').searchParams)
 
-describe('the address of what is browsed', () => {
-  it('holds the whole query: what is written is read again', () => {
+describe('the URL of a query', () => {
+  it('round-trips the whole query', () => {
     const query = fc.record(
       {
         q: fc.string({ minLength: 1, maxLength: 50, unit: 'grapheme' }).map((text) => text.trim()),
@@ -27,13 +27,13 @@ describe('the address of what is browsed', () => {
     )
   })
 
-  it('a change begins on the first page', () => {
+  it('a change returns to the first page', () => {
     const query = { sort: 'newest' as const, q: 'pole', cursor: 'abc' }
     expect(browseAddress(query, { kind: 'agent' })).toBe('/packages?q=pole&kind=agent&sort=newest')
     expect(browseAddress(query, { q: undefined, sort: 'relevance' })).toBe('/packages')
   })
 
-  it('leaves out what nobody can mean', () => {
+  it('ignores invalid parts', () => {
     expect(read('/packages?kind=car&difficulty=&sort=oldest&price=1&limit=9&q=%20&category=%00')).toEqual({
       sort: 'relevance',
     })

@@ -39,7 +39,7 @@ describe('a cart', () => {
       ?.map((text) => Number(text.slice(7, -1))) ?? []
   const along = (frame: SvgElement) => Number(/translate\((-?[\d.]+) /.exec(JSON.stringify(frame))?.[1])
 
-  it('stands where its position is, and leans the way that its angle says', () => {
+  it('is drawn at its position, with the pole at its angle', () => {
     const episode = seen(
       [
         [-2, 0],
@@ -108,7 +108,7 @@ it('a transcript shows the text, and the calls made so far', () => {
   expect(svgMarkup(episodeFrame(episode, view, 2))).toContain('>Where is my parcel?<')
 })
 
-it('says in words what it shows', () => {
+it('describes itself in words', () => {
   const frame = episodeFrame(sampleEpisode(), null, 1, { title: 'Maze' })
   expect(frame.attributes).toMatchObject({ role: 'img' })
   expect(svgMarkup(frame)).toContain(
@@ -172,7 +172,7 @@ const episodes = fc.record({
   end: fc.constantFrom('terminated' as const, 'truncated' as const, 'cut' as const),
 })
 
-it('draws whatever an episode may hold: finite numbers, and text as text', () => {
+it('draws any episode with finite numbers and escaped text', () => {
   fc.assert(
     fc.property(episodes, fc.integer({ min: -2, max: 9 }), (changes, index) => {
       const parsed = sampleEpisodeSchema.safeParse({ ...sampleEpisode(), ...changes })
@@ -190,7 +190,7 @@ it('draws whatever an episode may hold: finite numbers, and text as text', () =>
   )
 })
 
-it('a view that does not fit what was recorded is not drawn', () => {
+it('ignores a view that does not fit the recording', () => {
   const view = scenarioViewSchema.parse({ kind: 'cart', position: 5, track: { low: 0, high: 1 } })
   expect(episodeView(sampleEpisode({ view }))).toBeNull()
   expect(episodeView(sampleEpisode({ view: { kind: 'lines', labels: ['x', 'y'] } }))).not.toBeNull()

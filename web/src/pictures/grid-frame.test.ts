@@ -32,7 +32,7 @@ function walk(isWall: (x: number, y: number) => boolean, actions: number[], stuc
   return sampleEpisode({ view, steps, last: look() })
 }
 
-it('windows join to the map that was walked through', () => {
+it('joins windows into the explored map', () => {
   const directions = fc.array(fc.nat(3), { minLength: 1, maxLength: 60 })
   fc.assert(
     fc.property(fc.nat(), directions, (seed, actions) => {
@@ -59,7 +59,7 @@ it('windows join to the map that was walked through', () => {
   )
 })
 
-it('a move that a wall stopped leads nowhere', () => {
+it('a move stopped by a wall does not change the position', () => {
   // A room of three by one, with a wall around it.
   const isWall = (x: number, y: number) => y !== 0 || x < 0 || x > 2
   const { way } = exploredMap(walk(isWall, [0, 1, 2, 1, 1, 3], true), view, 6)
@@ -67,7 +67,7 @@ it('a move that a wall stopped leads nowhere', () => {
   expect(new Set(way.map(({ row }) => row))).toEqual(new Set([0]))
 })
 
-it('a grid that shows its agent is drawn as it is', () => {
+it('draws a grid that shows its agent directly', () => {
   const whole: ViewOf<'grid'> = { kind: 'grid', at: 0, shape: [2, 2, 3], channels: ['wall', 'agent'] }
   const observation = [1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 0, 1]
   const episode = sampleEpisode({ steps: [{ observation, texts: [], action: [0], reward: 0 }] })

@@ -10,7 +10,7 @@ const curve = [
 ]
 
 describe('a learning curve', () => {
-  it('says in words what it shows', () => {
+  it('describes itself in words', () => {
     const markup = svgMarkup(learningCurve(curve, { title: 'Learning curve', target: -110 }))
     expect(markup).toContain('<title>Learning curve</title>')
     expect(markup).toContain(
@@ -33,7 +33,7 @@ describe('a learning curve', () => {
     expect(Math.abs(Number(y) - last[1])).toBeLessThan(0.051)
   })
 
-  it('is drawn of anything that a run may have reported', () => {
+  it('is drawn for any reported points', () => {
     const point = fc.record({ steps: fc.nat(), return_mean: fc.double({ noNaN: true, noDefaultInfinity: true }) })
     fc.assert(
       fc.property(

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { svg, svgMarkup } from './svg.ts'
 
-it('writes text and attributes as what they say, whatever they say', () => {
+it('escapes any text and attributes', () => {
   fc.assert(
     fc.property(fc.string({ unit: 'binary' }), (text) => {
       const markup = svgMarkup(svg('text', { x: 1.005, d: undefined, class: text }, text))

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest'
 import { svgMarkup } from './svg.ts'
 import { emblem } from './thumbnail.ts'
 
-it('is the same for the same hash, mirrored, and rarely that of another', () => {
+it('is deterministic, mirrored, and rarely equal for different hashes', () => {
   const seen = new Set<string>()
   for (let i = 0; i < 1_000; i++) {
     const markup = svgMarkup(emblem(`sha512-${i}`))
@@ -13,7 +13,7 @@ it('is the same for the same hash, mirrored, and rarely that of another', () => 
   expect(seen.size).toBe(1_000)
 })
 
-it('is drawn of any text', () => {
+it('is drawn for any text', () => {
   fc.assert(
     fc.property(fc.string(), (text) => {
       expect(svgMarkup(emblem(text))).not.toMatch(/NaN|undefined/)

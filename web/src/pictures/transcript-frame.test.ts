@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { expect, it } from 'vitest'
 import { wrapText } from './transcript-frame.ts'
 
-it('breaks between words, long words within, and ends in an ellipsis', () => {
+it('wraps between words, breaks long words, and ends with an ellipsis', () => {
   expect(wrapText('one two three', 7, 9)).toEqual(['one two', 'three'])
   expect(wrapText('a\nb', 7, 9)).toEqual(['a', 'b'])
   expect(wrapText('incomprehensible', 6, 9)).toEqual(['incomp', 'rehens', 'ible'])
@@ -11,7 +11,7 @@ it('breaks between words, long words within, and ends in an ellipsis', () => {
   expect(wrapText('予約を変更', 6, 9)).toEqual(['予約を', '変更'])
 })
 
-it('loses nothing where there is room, and keeps to its room where there is none', () => {
+it('loses nothing if it fits, and stays within its size otherwise', () => {
   fc.assert(
     fc.property(
       fc.string({ unit: 'grapheme', maxLength: 200 }),

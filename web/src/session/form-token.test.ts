@@ -14,7 +14,7 @@ function given(cookies: string, signer = host) {
 }
 
 describe('a form token', () => {
-  it('is one for the browser and session that it was made for', () => {
+  it('is valid for its browser and session', () => {
     for (const start of ['', session]) {
       const { token, cookies } = given(start)
       expect(isFormToken(token, cookies, host)).toBe(true)
@@ -23,7 +23,7 @@ describe('a form token', () => {
     }
   })
 
-  it('is none without the cookie, with another browser’s, in another session, or of another installation', () => {
+  it('is invalid without the cookie, or for another browser, session or installation', () => {
     const { token, cookies } = given(session)
     expect(isFormToken(token, session, host)).toBe(false)
     expect(isFormToken(token, given(session).cookies, host)).toBe(false)
@@ -33,7 +33,7 @@ describe('a form token', () => {
     expect(isFormToken('', cookies, host)).toBe(false)
   })
 
-  it('a cookie that somebody planted is worth nothing without the key, and an odd one is made anew', () => {
+  it('a planted cookie is useless without the key, and an invalid one is replaced', () => {
     fc.assert(
       fc.property(fc.string(), fc.string(), (seed, token) => {
         const planted = `agentgym_site=${seed.replaceAll(';', '')}`
@@ -44,7 +44,7 @@ describe('a form token', () => {
     )
   })
 
-  it('behind TLS its cookie is bound to the host', () => {
+  it('its cookie is bound to the host over TLS', () => {
     expect(given('', { ...host, secure: true }).setCookie).toMatch(
       /^__Host-agentgym_site=[\w-]{22}; HttpOnly; SameSite=Lax; Path=\/; Secure$/,
     )

@@ -15,7 +15,7 @@ const cache = ({ ttlMs = 60_000, maxBytes = 1_000_000 } = {}) => new PublicCache
 const pause = (ms: number) => new Promise((resolve) => setTimeout(resolve, ms))
 
 describe('answers without a session', () => {
-  it('are requested once, however many wait, and shown again', async () => {
+  it('are requested once for all waiting callers, and cached', async () => {
     const { requested, call } = counting()
     const answers = cache()
     const found = await Promise.all([1, 2, 3].map(() => answers.fetch(request(), call)))
@@ -24,14 +24,14 @@ describe('answers without a session', () => {
     expect(requested).toHaveLength(1)
   })
 
-  it('differ by the whole address', async () => {
+  it('are cached by the full URL', async () => {
     const { requested, call } = counting()
     const answers = cache()
     for (const path of ['/a', '/a?b', '/a?c', '/a']) await answers.fetch(request(path), call)
     expect(requested).toHaveLength(3)
   })
 
-  it('are requested again once they are old', async () => {
+  it('are requested again once expired', async () => {
     const { requested, call } = counting()
     const answers = cache({ ttlMs: 1 })
     await answers.fetch(request(), call)
@@ -40,7 +40,7 @@ describe('answers without a session', () => {
     expect(requested).toHaveLength(2)
   })
 
-  it('are not kept where something failed', async () => {
+  it('are not cached after a failure', async () => {
     const { requested, call } = counting((count) => {
       if (count === 1) throw new Error('the connection broke')
       return Response.json({ count }, { status: count === 2 ? 429 : 200 })
@@ -54,14 +54,14 @@ describe('answers without a session', () => {
     expect(ttls.map((ttlMs) => ttlMs > 0)).toEqual([false, true, true])
   })
 
-  it('are kept up to a size, the least recently used going first', async () => {
+  it('are evicted by size, least recently used first', async () => {
     const { requested, call } = counting(() => new Response('x'.repeat(1_000)))
     const answers = cache({ maxBytes: 5_000 })
     for (const path of ['/a', '/b', '/c', '/c', '/b', '/a']) await answers.fetch(request(path), call)
     expect(requested.map((url) => new URL(url).pathname)).toEqual(['/a', '/b', '/c', '/a'])
   })
 
-  it('are not kept where they are huge', async () => {
+  it('are not cached if too large', async () => {
     const { requested, call } = counting(() => new Response('x'.repeat(600_000)))
     const answers = cache({ maxBytes: 10_000_000 })
     for (const path of ['/a', '/a']) await answers.fetch(request(path), call)
@@ -72,7 +72,7 @@ describe('answers without a session', () => {
 describe('pages without a session', () => {
   const shown = (pages: PublicCache, key: string) => pages.page(key)?.bytes.toString()
 
-  it('are shown again by their key alone, the latest of each', () => {
+  it('are cached by key, the latest of each', () => {
     const pages = cache()
     pages.keepPage('/a', pageOf('one'), 60_000)
     pages.keepPage('/a', pageOf('two'), 60_000)
@@ -80,7 +80,7 @@ describe('pages without a session', () => {
     expect(shown(pages, '/a?')).toBeUndefined()
   })
 
-  it('are not shown once an answer in them is old', async () => {
+  it('expire with their oldest response', async () => {
     const pages = cache()
     pages.keepPage('/a', pageOf('fresh'), 60_000)
     pages.keepPage('/a', pageOf('old'), 0)
@@ -90,7 +90,7 @@ describe('pages without a session', () => {
     for (const key of ['/a', '/b', '/c']) expect(shown(pages, key)).toBeUndefined()
   })
 
-  it('are kept up to a size, with their keys, the oldest going first', () => {
+  it('are evicted by size including keys, oldest first', () => {
     const pages = cache({ maxBytes: 3_000 })
     for (const key of ['/a', '/b', '/c', '/d']) pages.keepPage(key, pageOf('x'.repeat(600)), 60_000)
     expect(['/a', '/b', '/c', '/d'].map((key) => shown(pages, key) !== undefined)).toEqual([false, true, true, true])
@@ -103,7 +103,7 @@ describe('pages without a session', () => {
     expect(shown(pages, '/990')).toBeUndefined()
   })
 
-  it('have a tag by their content', () => {
+  it('have an entity tag from their content', () => {
     expect(pageOf('one').etag).toMatch(/^W\/"[\w-]{27}"$/)
     expect(pageOf('one').etag).toBe(pageOf('one').etag)
     expect(pageOf('one').etag).not.toBe(pageOf('two').etag)

@@ -13,7 +13,7 @@ describe('own origin', () => {
       [{ origin: 'https://gym.example.com', 'sec-fetch-site': 'same-origin' }],
     ])('%j', (headers) => expect(from(headers)).toBe(true))
 
-    it('also between names of this machine', () => {
+    it('also between local names', () => {
       expect(from({ origin: 'http://127.0.0.1:4477' }, 'http://localhost:4477')).toBe(true)
       expect(from({ origin: 'http://[::1]:4477' }, 'http://localhost:4477')).toBe(true)
     })
@@ -33,7 +33,7 @@ describe('own origin', () => {
       [{ origin: 'http://localhost:4478' }],
     ])('not %j', (headers) => expect(from(headers)).toBe(false))
 
-    it('a name that only looks like this machine is another', () => {
+    it('a name similar to a local one is another host', () => {
       expect(from({ origin: 'http://localhost.evil.example:4477' }, 'http://localhost:4477')).toBe(false)
       expect(from({ origin: 'http://localhost:4478' }, 'http://localhost:4477')).toBe(false)
       expect(from({ origin: 'http://localhost:4477' }, 'https://gym.example.com')).toBe(false)
@@ -42,7 +42,7 @@ describe('own origin', () => {
 })
 
 describe('local path', () => {
-  describe('where to go after a form', () => {
+  describe('the redirect after a form', () => {
     it.each(['/', '/packages?q=a%20b&kind=agent', '/@acme', '/packages/@acme/maze#readme'])('%s is taken', (path) =>
       expect(localPath(path)).toBe(path),
     )
@@ -63,7 +63,7 @@ describe('local path', () => {
       ].flat(),
     )('%j is not', (path) => expect(localPath(path)).toBe('/'))
 
-    it('whatever is sent, a browser stays on this site', () => {
+    it('any input stays on this site', () => {
       const text = fc.string({
         unit: fc.constantFrom('/', '\\', ':', '@', '.', 'a', '%', '?', '\t', '\n', '\0', ' ', 'ü'),
       })

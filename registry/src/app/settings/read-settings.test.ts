@@ -116,7 +116,7 @@ describe('readSettings', () => {
     const endpoint = 'https://otel.example.com:4318/base/'
     const url = 'https://otel.example.com:4318/base/v1/traces'
     expect(read().tracing).toBeNull()
-    // What other programs on the machine are told is no business of ours.
+    // Variables for other programs on the machine are ignored.
     const ofOthers = { OTEL_TRACES_SAMPLER: 'jaeger_remote', OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' }
     expect(read(ofOthers).tracing).toBeNull()
     const switchedOff = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint, OTEL_SDK_DISABLED: 'true' }

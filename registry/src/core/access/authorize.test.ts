@@ -108,7 +108,7 @@ describeOnEngines('authorize on $kind', ({ open }) => {
     const write = database.transaction(async (query) => {
       await authorize(query, actor(id, 'writer'), 'publish', organizationId, { scope: 'packages:publish' })
       held.resolve()
-      // Long enough for the removal to come in between if nothing kept it.
+      // Long enough for the removal to come in between without the lock.
       await setTimeout(100)
       await recordAudit(query, { actor: null, action: 'test.write', subject: 'x', ip: null })
       order.push('written')

@@ -6,7 +6,7 @@ import { violatedConstraint } from './violated-constraint.ts'
 
 const hash = (digit: string) => digit.repeat(64)
 
-/** Raw statements on purpose: what the database refuses, it refuses whatever our own code or types allow. */
+/** Raw statements on purpose: the database must refuse them regardless of our code and types. */
 describeOnBothEngines('constraints on $kind', ({ open }) => {
   let database: Database
   let user: string

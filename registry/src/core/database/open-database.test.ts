@@ -54,7 +54,7 @@ describeOnBothEngines('Database on $kind', ({ kind, open }) => {
     const held = Promise.withResolvers<void>()
     const many = 12
     const begun = Array.from({ length: many }, () => database.transaction(() => held.promise))
-    // PostgreSQL opens them as they are asked for; PGlite has one.
+    // PostgreSQL opens connections on demand; PGlite has one.
     const active = kind === 'pglite' ? 1 : 10
     await expect
       .poll(() => database.connections(), { timeout: 30_000 })
@@ -133,7 +133,7 @@ describeOnBothEngines('Database on $kind', ({ kind, open }) => {
     await expect(inside(() => database.query.selectFrom('accounts').selectAll().execute())).rejects.toThrow(message)
     await expect(inside(() => database.transaction(async () => {}))).rejects.toThrow(message)
     await expect(inside(() => database.execute('select 1'))).rejects.toThrow(message)
-    // What a transaction started without waiting for it may go on once it is over.
+    // Work started without awaiting may continue after the transaction.
     let later: Promise<unknown> | undefined
     await inside(async () => {
       later = delay(20).then(() => database.execute('select 1'))

@@ -5,7 +5,7 @@ import type { Database } from './database.ts'
 import { openDatabase } from './open-database.ts'
 import type { Schema } from './schema.ts'
 
-// What only several connections can show: on PGlite, with its one, these would pass without meaning anything.
+// Needs several connections: on PGlite, which has one, these tests would be meaningless.
 describe('PostgreSQL, two replicas', () => {
   let one: Database
   let other: Database
@@ -67,7 +67,7 @@ describe('PostgreSQL, two replicas', () => {
       database.transaction(async (query) => {
         runs++
         await add(query, first)
-        // Counted once the row is held: counted before, the first could go on and take both rows.
+        // Counted once the row is locked; otherwise the first could continue and lock both rows.
         holding++
         if (holding === 2) bothHoldOne.resolve()
         await bothHoldOne.promise

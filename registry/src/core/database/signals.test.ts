@@ -69,7 +69,9 @@ describe('signals between processes', () => {
   })
 })
 
-/** Passes on all that PostgreSQL says but for notifications (messages of type A), as PgBouncer does in transaction mode. */
+/**
+ * Forwards everything from PostgreSQL except notifications (messages of type A), like PgBouncer in transaction mode.
+ */
 async function startDeafPooler(target: string): Promise<{ url: string; close(): Promise<void> }> {
   const { host, port, user, password, database } = new pg.Client(target)
   const sockets = new Set<Socket>()

@@ -5,7 +5,7 @@ import { type CsvCell, csvLine } from './csv.ts'
 
 const read = (text: string, delimiter = ','): string[][] => parse(text, { delimiter, relax_column_count: true })
 
-/** What a spreadsheet would run: a formula, or a line break or tab before one. Plain numbers are not. */
+/** Cells that a spreadsheet would run: a formula, also after a line break or tab. Plain numbers are safe. */
 const runs = (cell: string) => /^\s*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20]/.test(cell) && !/^-?\d[\d.e+-]*$/.test(cell)
 
 const hostile = [
@@ -46,7 +46,7 @@ describe('csvLine', () => {
     expect(rest).toEqual([])
     expect(cells[1].replaceAll("'", '')).toBe(value)
     for (const delimiter of [',', ';', '\t']) {
-      // Readers with other separators do not see our quotes as quotes.
+      // Readers with other separators do not recognize our quotes.
       for (const part of line.split(/\r?\n|\r/).flatMap((piece) => piece.split(delimiter)))
         expect(runs(part), `${JSON.stringify(part)} by ${JSON.stringify(delimiter)}`).toBe(false)
     }

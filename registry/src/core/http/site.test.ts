@@ -13,10 +13,10 @@ import { type Site, siteHost, sitePaths, type Visitor } from './site.ts'
 
 let database: Database
 let app: ServedApp
-/** What the next request to the site is answered by. */
+/** Handler of the next request to the site. */
 let answer: (request: Request, visitor: Visitor) => Response | Promise<Response>
 
-/** Says what the API knows of whoever asks. */
+/** Returns what the API knows about the caller. */
 function mirrorRoom() {
   const routes = createRoutes()
   const response = { 200: { description: 'Mirrored.', content: { 'application/json': { schema: z.any() } } } }
@@ -139,7 +139,7 @@ describe('the API as called by the site', () => {
       const cookie = headers.getSetCookie()[0].split(';')[0]
       return Response.json(await mirrored(visitor, { cookie }))
     }
-    // Of a form: what the API would refuse from a browser is the site's to judge.
+    // From a form: the site, not the API, checks its origin.
     const response = await fetch(`${app.url}/signup`, { method: 'POST', body: new URLSearchParams({ a: 'b' }) })
     expect(await response.json()).toMatchObject({ actor: 'ada' })
   })

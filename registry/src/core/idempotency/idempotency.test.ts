@@ -33,7 +33,7 @@ describeOnEngines('idempotency keys on $kind', ({ open }) => {
     expect(done).toBe(before + 1)
     expect(first).toEqual({ status: 201, answer: { z: done, a: { b: [1] } }, repeated: false })
     expect(JSON.stringify(again)).toBe(JSON.stringify({ ...first, repeated: true }))
-    // The order of fields is no part of a request; a field that is left out is none.
+    // The order of fields does not matter, and undefined fields are omitted.
     const request = { to: 'me', amount: 1 }
     const ordered = { amount: 1, to: 'me', note: undefined }
     const named = randomUUID()

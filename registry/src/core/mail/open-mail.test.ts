@@ -85,7 +85,7 @@ describe('openMail', () => {
   })
 })
 
-/** Takes one connection's mail, without TLS and without log-in, and resolves to all that the client said. */
+/** Accepts mail on one connection, without TLS and login, and resolves to everything the client sent. */
 async function withSmtpServer(work: (port: number) => Promise<void>): Promise<string> {
   let received = ''
   const server: Server = createServer((socket) => converse(socket, (line) => (received += `${line}\n`)))

@@ -47,7 +47,7 @@ function room() {
 
 type Options = { config?: Partial<ServerConfig>; sampler?: 'always_off' | 'parentbased_always_on'; url?: string }
 
-/** The application with a tracer, and what sends its spans. */
+/** The application with a tracer and an exporter. */
 async function serveTraced({ config = {}, sampler = 'parentbased_always_on', url }: Options = {}) {
   const settings = tracingSettings({
     OTEL_EXPORTER_OTLP_ENDPOINT: url ?? `${collector.url}/`,

@@ -206,13 +206,13 @@ describeOnBothEngines('the fair order of jobs on $kind', ({ open, kind: engine }
           }
           const noteSubmitted = async (id: string, account: number) => {
             note(id, account)
-            // PGlite's clock is coarse: two that follow each other may be of one time.
+            // PGlite's clock is coarse: consecutive rows may have the same time.
             await sql`update jobs set created_at = now() + ${submitted++} * interval '1 second' where id = ${id}`.execute(
               database.query,
             )
             waiting.set(id, { account, passed: [0, 0, 0, 0] })
           }
-          /** A job that comes back is older than those that wait, and goes before them. */
+          /** A requeued job is older than the waiting ones, and goes first. */
           const noteReturned = async ({ id }: { id: string }) => {
             const account = accounts.indexOf(await accountOf({ id }))
             for (const [other] of note(id, account)) alone.delete(other)

@@ -18,7 +18,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
   let database: Database
   let services: TestServices
   let queue: JobQueue
-  /** What the handlers were told, in order. */
+  /** Events of the handlers, in order. */
   let reported: string[]
 
   beforeAll(async () => {
@@ -35,7 +35,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
     await services.remove()
   })
 
-  /** A room that keeps no books: every job of its kind is a check of the same package. */
+  /** A stateless module: every job of its kind is a check of the same package. */
   const handler = (kind: JobKind, changes: Partial<JobHandler> = {}): JobHandler => ({
     kind,
     describe: async () => ({ kind: 'check', traceparent: null, package: tarball }),
@@ -83,7 +83,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
     const second = await enqueue('train')
     const third = await enqueue('train')
     const first = await enqueue('train', { priority: 1 })
-    // PGlite's clock is coarse: two that follow on each other may be of one time.
+    // PGlite's clock is coarse: consecutive rows may have the same time.
     const older = sql`update jobs set created_at = created_at - interval '1 minute' where id = ${second}`
     await older.execute(database.query)
     const order = [await next('train'), await next('train'), await next('train'), await next('train')]
@@ -193,7 +193,7 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
       await silence()
     }
     expect(await queue.next('check', null)).toBeUndefined()
-    // Its end is on its way.
+    // Its end is pending.
     expect(await queue.recover('check', id)).toBe(false)
     await settleExhausted(services, [handler('check')])
     expect(reported).toEqual([`exhausted ${id}`, `changed ${id}`])

@@ -62,7 +62,7 @@ describeOnEngines('limits of open jobs on $kind', ({ open }) => {
     await submit(randomUUID(), guild)
     const message = expect.stringContaining('The organization has 3 checks')
     await expect(submit(ann, guild)).rejects.toMatchObject({ code: 'rate_limited', message })
-    // What was refused counts for nobody, and members have room of their own.
+    // Refused jobs do not count, and members have their own limits.
     await submit(ann, ann)
     await submit(ann, other)
     await expect(submit(ann, randomUUID())).rejects.toMatchObject({ message: expect.stringContaining('You have 3') })

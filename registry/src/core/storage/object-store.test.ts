@@ -14,7 +14,7 @@ import { openS3ObjectStore } from './s3-object-store.ts'
 
 type Opened = {
   store: ObjectStore
-  /** Puts bytes of somebody else's under a name, past the store. */
+  /** Writes foreign bytes under a name, bypassing the store. */
   tamper(name: string, bytes: Uint8Array): Promise<void>
   close(): Promise<void>
 }

@@ -6,8 +6,8 @@ import { accountRoutes } from './accounts.routes.ts'
 import { type AuthServer, type Call, newOperator, newToken, newUser, startAuthServer } from './test/auth-server.ts'
 
 /**
- * Whoever may ask, by what they bring. A status by caller, in this order; the callers' ranks are those in `acme`.
- * Every row is refused or granted without changing what a later row needs.
+ * Callers by their credentials. Statuses are listed per caller, in this order; roles are those in `acme`. Every row is
+ * refused or granted without changing what a later row needs.
  */
 const callers = ['nobody', 'expired', 'revoked', 'wrong-scope', 'other', 'viewer', 'member', 'admin', 'owner'] as const
 type Caller = (typeof callers)[number]
@@ -44,7 +44,7 @@ const rows: { route: string; path: string; json?: unknown; statuses: number[] }[
   { route: 'GET /v1/tokens', path: '/v1/tokens', statuses: someRoute(200) },
   { route: 'DELETE /v1/tokens/{id}', path: `/v1/tokens/${crypto.randomUUID()}`, statuses: someRoute(404) },
   { route: 'GET /v1/sessions', path: '/v1/sessions', statuses: someRoute(200) },
-  // Whether it is somebody else's or nobody's is not told.
+  // Does not reveal whether it exists.
   { route: 'DELETE /v1/sessions/{id}', path: `/v1/sessions/${'0'.repeat(32)}`, statuses: someRoute(204) },
   {
     route: 'POST /v1/account/sign-out',

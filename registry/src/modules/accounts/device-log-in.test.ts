@@ -22,7 +22,7 @@ describeOnEngines('device log-in on $kind', ({ open }) => {
   const start = async (name = 'agentgym on laptop', scopes = ['packages:publish']): Promise<Codes> =>
     (await server.call('POST', '/v1/device-codes', { json: { name, scopes } })).body as Codes
   const ask = (device_code: string) => server.call('POST', '/v1/device-codes/token', { json: { device_code } })
-  /** As if the client had waited as long as it is told to. */
+  /** As if the client had waited for the polling interval. */
   const wait = (device_code: string) =>
     database.query
       .updateTable('device_codes')
@@ -151,7 +151,7 @@ describeOnEngines('device log-in on $kind', ({ open }) => {
           .executeTakeFirstOrThrow()
       ).state
 
-    // From another site, and with everything that an attacker could plant: their own form, cookie and all.
+    // From another site, with everything that an attacker could plant: their own form and cookie.
     const elsewhere = { origin: 'https://evil.example', 'sec-fetch-site': 'cross-site' }
     const form = { ...formOn(attackersPage), step: 'approve' }
     const cookie = `${victim.cookie}; ${attackersPage.cookie}`
@@ -164,12 +164,12 @@ describeOnEngines('device log-in on $kind', ({ open }) => {
     const other = await start('innocent')
     const page = await open_(other.user_code, victim.cookie)
     expect((await decide(page, victim.cookie, 'approve', { user_code: codes.user_code })).status).toBe(403)
-    // Nobody, and a token, decide nothing.
+    // Anonymous callers and tokens cannot decide.
     expect((await server.call('POST', '/device', { form })).status).toBe(401)
     const token = await newToken(server, victim.cookie, ['account:manage'])
     expect((await server.call('POST', '/device', { token, form })).status).toBe(401)
     expect(await state()).toBe('pending')
-    // The log-in form is guarded as well: nobody is logged in as somebody else without noticing.
+    // The login form is protected, too, against login CSRF.
     const logIn = { step: 'log-in', username: 'attacker', password, user_code: '' }
     const planted = await server.call('POST', '/device', { form: logIn })
     expect([planted.status, planted.cookie.includes('session')]).toEqual([403, false])

@@ -69,7 +69,7 @@ describeOnEngines('changes of an email address on $kind', ({ open }) => {
     expect(both.map(({ status }) => status).sort()).toEqual([200, 400])
     expect(await account(cookie)).toMatchObject({ email: 'moved@example.com', email_verified: true })
     expect(await pending(cookie)).toBeNull()
-    // What is logged in stays so, and both mailboxes are told.
+    // Sessions stay active, and both mailboxes are notified.
     expect((await server.call('GET', path, { token })).status).toBe(200)
     for (const email of ['mover@example.com', 'moved@example.com'])
       expect((await mailTo(email)).at(-1)?.subject).toBe('Your AgentGym email address was changed')
@@ -102,7 +102,7 @@ describeOnEngines('changes of an email address on $kind', ({ open }) => {
     expect(await link('typo@example.com')).toBe('none')
     expect((await use(await link('right@example.com'))).body).toEqual({ changed: true })
     expect(await account(cookie)).toMatchObject({ email: 'right@example.com', email_verified: true })
-    // Confirmed between request and link, the present address has a say after all.
+    // If the current address is confirmed after the request, it must agree, too.
     const late = await newUser(server, 'late-confirmer')
     await ask(late.cookie, 'late2@example.com')
     await verify('late-confirmer@example.com')

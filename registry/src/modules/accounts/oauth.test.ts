@@ -7,7 +7,7 @@ import { type Identity, logInByOauth, type OauthProvider, usernamesFrom } from '
 import { type AuthServer, newUser, startAuthServer } from './test/auth-server.ts'
 import { enrollSession, expectCodeAsked } from './test/enroll.ts'
 
-/** A provider in memory: a code stands for an identity, once, and only with the verifier that its log-in began with. */
+/** An in-memory provider: a code is valid once, with the verifier of its login. */
 function providerInMemory() {
   const granted = new Map<string, { identity: Identity; codeVerifier: string }>()
   const provider: OauthProvider = {
@@ -140,7 +140,7 @@ describeOnEngines('OAuth on $kind', ({ open }) => {
       expect([refused.status, refused.code]).toEqual([400, 'oauth_failed'])
       expect(refused.cookie).not.toContain('agentgym_session')
     }
-    // Right state, but the code belongs to another log-in: the verifier does not fit.
+    // Correct state, but the code belongs to another login: the verifier does not match.
     expect((await comeBack('stolen', mine.state, mine.cookie)).code).toBe('oauth_failed')
     const cancelled = await server.call('GET', `/v1/oauth/github/callback?error=access_denied&state=${mine.state}`, {
       cookie: mine.cookie,

@@ -46,7 +46,7 @@ describeOnEngines('claiming a server on $kind', ({ open }) => {
       ['via', '1.1 proxy'],
     ])
       expect((await signUp(`by-${header}`, { [header]: value })).body.operator).toBe(false)
-    // Not even later, from this machine: somebody else came first.
+    // Not even later from this machine, because another account was first.
     expect((await signUp('local')).body.operator).toBe(false)
     expect(await operators()).toEqual([])
   })
@@ -59,7 +59,7 @@ describeOnEngines('claiming a server on $kind', ({ open }) => {
     const made = await signUp(username === 'operator' ? 'chosen' : username)
     expect(made.body.operator).toBe(false)
     expect(await isClaimed(database.query)).toBe(false)
-    // Names that speak for the server stay reserved, too.
+    // Reserved names stay reserved, too.
     expect((await signUp('operator')).code).toBe('name_invalid')
   })
 
@@ -78,7 +78,7 @@ describeOnEngines('claiming a server on $kind', ({ open }) => {
     expect(both.map(({ status }) => status).sort()).toEqual([204, 403])
     expect(await operators()).toHaveLength(1)
     expect((await claim(ann, secret)).code).toBe('forbidden')
-    // Nor once there is no operator any more.
+    // Nor after the last operator is gone.
     await database.query.updateTable('accounts').set({ operator: false }).execute()
     expect((await claim(bob, secret)).code).toBe('forbidden')
     expect(await operators()).toEqual([])

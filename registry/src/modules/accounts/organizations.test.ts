@@ -48,7 +48,7 @@ describeOnEngines('organisations on $kind', ({ open }) => {
   it('shares a namespace with users', async () => {
     expect((await call('ann', 'POST', '', { username: 'b0b' })).code).toBe('name_taken')
     expect((await call('ann', 'POST', '', { username: 'agentgym' })).code).toBe('name_invalid')
-    // Operators may take the names that speak for AgentGym.
+    // Operators may use the reserved names.
     expect((await call('zero', 'POST', '', { username: 'agentgym' })).status).toBe(201)
     expect((await call('ann', 'GET', '/bob')).code).toBe('account_not_found')
     expect((await put('ann', 'acme', 'agentgym', 'member')).code).toBe('account_not_found')

@@ -8,7 +8,7 @@ import { codeOf } from './test/enroll.ts'
 const own = '/v1/account/second-factor'
 const confirmPath = '/v1/sessions/current/second-factor'
 
-/** A code that no step near now has. */
+/** A code that is not valid at any step near the current time. */
 function wrongCode(secret: string, salt = 0): string {
   const right = [-3, -2, -1, 0, 1, 2, 3].map((steps) => codeOf(secret, steps))
   const candidates = Array.from({ length: 8 }, (_, index) => String(100_000 + salt * 8 + index))
@@ -107,7 +107,7 @@ describeOnEngines('second factors on $kind', ({ open }) => {
     const whole = await server.call('POST', confirmPath, { cookie: half.cookie, json: { code: codeOf(secret) } })
     expect([whole.status, whole.body]).toEqual([200, { username }])
     expect((await account(whole.cookie)).status).toBe(200)
-    // A new ID: the one before the code is worth nothing.
+    // A new ID: the one from before the code is invalid.
     expect((await account(half.cookie)).code).toBe('unauthenticated')
     await forget(username)
     const gone = await server.call('POST', confirmPath, { cookie: half.cookie, json: { code: codeOf(secret) } })
@@ -169,7 +169,7 @@ describeOnEngines('second factors on $kind', ({ open }) => {
     expect(guesses).toEqual([...Array(10).fill('second_factor_invalid'), 'rate_limited', 'rate_limited'])
     expect((await logIn(username, codeOf(secret), '198.51.100.200')).code).toBe('rate_limited')
     expect((await logIn(username, recovery[0], '198.51.100.201')).status).toBe(200)
-    // Of a wrong password, nothing is said about the code.
+    // After a wrong password, the response does not mention the code.
     const wrong = { username, password: 'not the password', code: codeOf(secret) }
     expect((await server.call('POST', '/v1/sessions', { json: wrong })).code).toBe('credentials_invalid')
   })

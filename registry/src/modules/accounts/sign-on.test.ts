@@ -87,7 +87,7 @@ describeOnEngines('single sign-on of an organization on $kind', ({ open }) => {
       .executeTakeFirstOrThrow()
     expect(Buffer.from(sealed, 'base64').toString('latin1')).not.toContain('the-secret')
 
-    // The domain is named, but its DNS does not say so.
+    // The domain is added, but has no DNS record.
     await server.call('POST', `${signOn}/domains`, { cookie: owner, json: { domain: 'example.org' } })
     expect(
       await server.call('POST', `${signOn}/domains/example.org/verify`, { cookie: owner, json: {} }),

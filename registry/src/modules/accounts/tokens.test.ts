@@ -73,7 +73,7 @@ describeOnEngines('tokens on $kind', ({ open }) => {
       expect([answer.status, answer.code]).toEqual([401, 'unauthenticated'])
     }
     expect((await server.call('GET', '/v1/account', { cookie: left.cookie })).status).toBe(401)
-    // A token that does not hold is refused even where nobody needs one, and before a good cookie is looked at.
+    // An invalid token is refused even on public routes, and before a valid cookie is considered.
     expect((await server.call('GET', '/v1/openapi.json', { token: expired })).status).toBe(401)
     expect((await server.call('GET', '/v1/account', { token: expired, cookie: user.cookie })).status).toBe(401)
     const basic = { headers: { authorization: `Basic ${Buffer.from('holder:x').toString('base64')}` } }

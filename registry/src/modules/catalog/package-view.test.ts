@@ -127,7 +127,7 @@ describeOnEngines('a package in one answer on $kind', ({ open }) => {
         expect(packageViewSchema.parse(given)).toEqual(given)
       }
     }
-    // The private one is none for five of nine, and everything else is there.
+    // The private one is hidden from five of nine callers; everything else is visible.
     expect(kinds.filter((kind) => kind === 'string').length).toBeGreaterThan(0)
     expect(kinds.filter((kind) => kind === 'object').length).toBeGreaterThan(60)
   }, 300_000)

@@ -145,7 +145,7 @@ describeOnEngines('who may have which package, on $kind', ({ open }) => {
     const hosted = `/v1/hosted-calls/tarballs/${version.id}`
     expect(await statuses(hosted, 'A'.repeat(32))).toEqual(new Set([409]))
     expect(new Set(await world.statuses('GET', hosted))).toEqual(new Set([403]))
-    // Whoever knows the integrity, which is public, does not get a 304 that others get 200 for.
+    // Knowing the public integrity does not give a 304 without access.
     const known = { 'if-none-match': `"${version.integrity}"` }
     const path = world.filled('/npm/{paid}/tarball')
     expect((await world.server.call('GET', path, { headers: known })).status).toBe(402)

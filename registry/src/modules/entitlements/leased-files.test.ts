@@ -11,7 +11,7 @@ import { submitRun } from '../runs/submit-run.ts'
 import { trainJobs } from '../runs/train-jobs.ts'
 import { type Cast, type MarketServer, openCast, sell, startMarketServer } from './testing/market-server.ts'
 
-/** What nobody is given, workers are, for the job that they have and as long as they have it. */
+/** Files that no user can download are served to workers for the duration of their lease. */
 describeOnEngines('files of a leased job on $kind', ({ open }) => {
   let database: Database
   let server: MarketServer

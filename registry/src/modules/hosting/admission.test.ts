@@ -70,7 +70,7 @@ describeOnEngines('who may call which agent, on $kind', ({ open }) => {
   const yank = (agent: Listed) =>
     database.query.updateTable('versions').set({ yanked_at: new Date() }).where('package_id', '=', agent.id).execute()
 
-  /** What each caller is told. */
+  /** Expected response per caller. */
   async function reported(agent: Agent, more: { version?: string } = {}): Promise<string[]> {
     const owner = await server.callerToken(agent.seller)
     const answers = callers.map((caller) =>

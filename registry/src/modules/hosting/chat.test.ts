@@ -60,7 +60,7 @@ describe('chat completions', () => {
     return { status: response.status, headers: response.headers, text: await response.text() }
   }
   const requested = async (body: Record<string, unknown>) => JSON.parse((await ask(body)).text)
-  /** From now on an agent with these spaces is asked. */
+  /** Uses an agent with these spaces in the following calls. */
   const spaces = async (observation: object, action: object, policy: { memory?: object } = {}) => {
     agent = await meteredAgent(database, {})
     const manifest = JSON.stringify({ scenario: { observation, action }, policy })

@@ -172,7 +172,7 @@ describeOnEngines('hosted calls, on $kind', ({ open }) => {
     const headers = { 'agentgym-lease': lost?.lease ?? '' }
     expect((await callAt(server.url, 'GET', tarball.pathname, { headers })).code).toBe('lease_lost')
     await forget()
-    // Twice is enough: a call that ends its workers is not handed to all of them.
+    // At most twice, so that a call that crashes its workers does not reach all of them.
     expect(await server.lease()).toBeUndefined()
     expect((await server.answer(second?.lease ?? '', second?.calls.map(acted) ?? [])).body).toEqual({
       taken: 1,
@@ -198,7 +198,7 @@ describeOnEngines('hosted calls, on $kind', ({ open }) => {
     const stranger = await server.callerToken(await createTrader(database, 'stranger'))
     expect((await server.call(stranger, agent, { key })).code).toBe('idempotency_key_reused')
     expect((await server.call(token, agent, { key: 'mine' })).code).toBe('request_invalid')
-    // Once the answer is gone the key is spent: nothing is had twice for one count.
+    // Once the response is deleted, the key cannot be used again.
     await database.query.deleteFrom('hosted_calls').where('id', '=', key).execute()
     expect((await server.call(token, agent, { key })).code).toBe('idempotency_key_reused')
   })

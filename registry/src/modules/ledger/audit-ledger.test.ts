@@ -42,7 +42,7 @@ describeOnEngines('the auditor on $kind', ({ open }) => {
   })
   afterAll(() => database.close())
 
-  /** What is found of a damage. */
+  /** Findings of the audit after the damage. */
   const found = async (...statements: string[]): Promise<string[]> => {
     const tables = ['ledger_accounts', 'ledger_transfers', 'ledger_hot_entries', 'ledger_open_pendings']
     for (const table of tables) await database.execute(`create table copy_of_${table} as table ${table}`)

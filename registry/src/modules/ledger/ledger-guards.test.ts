@@ -13,7 +13,7 @@ const currency = 'EUR'
 const past = '2001-01-01T00:00:00Z'
 
 /**
- * Raw statements on purpose, by the role that owns the tables: what the database refuses, it refuses whatever our code does.
+ * Raw statements on purpose, by the role that owns the tables: the database must refuse them regardless of our code.
  * Grants would not hold this role back; triggers and constraints do.
  */
 describeOnEngines('what the ledger refuses on $kind', ({ open }) => {

@@ -82,7 +82,7 @@ const steps: fc.Arbitrary<Step[]> = fc.array(
   { minLength: isLong ? stepsATrial : 1, maxLength: stepsATrial, size: 'max' },
 )
 
-/** All that can come of a transfer but sums beyond what is kept, which take more money than there is here. */
+/** All results of a transfer except overflows, which would need more money than there is here. */
 const everything = [
   ...['account_not_found', 'accounts_same', 'amount_invalid', 'created', 'currency_mismatch', 'exists', 'id_taken'],
   ...['insufficient_funds', 'linked_failed', 'more_than_owed', 'more_than_pending', 'pending_expired'],
@@ -92,7 +92,7 @@ const everything = [
 const longAgo = new Date('2001-01-01T00:00:00Z')
 const someDay = new Date('2101-01-01T00:00:00Z')
 
-/** What the ledger has to hold: the pure decision, on maps. */
+/** The model of the ledger: the pure decision on maps. */
 class Model {
   readonly accounts = new Map<string, LedgerAccount>()
   readonly transfers = new Map<string, RecordedTransfer>()
@@ -127,7 +127,7 @@ class Trial {
   accounts: string[] = []
   /** Calls so far, for those that ask again. */
   readonly calls: Transfer[][] = []
-  /** What has come of transfers, over all trials. */
+  /** Results of transfers over all trials. */
   readonly seen: Set<string>
 
   constructor(database: Database, owners: string[], currencies: [string, string], seen: Set<string>) {

@@ -59,7 +59,7 @@ const account = async (id: string): Promise<Account> => {
   return found as Account
 }
 const available = async (id: string) => availableMinor(await account(id))
-/** Whatever an account holds goes back, so that a test begins with what it brings. */
+/** Resets all balances, so that each test starts with its own amounts. */
 const empty = async (id: string) => {
   const left = await available(id)
   if (left > 0n) await apply(move(id, provider, left))

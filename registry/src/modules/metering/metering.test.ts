@@ -40,7 +40,7 @@ describeOnEngines('metered calls on $kind', ({ open }) => {
       .orderBy('created_at')
       .orderBy('calls')
       .execute()
-  /** Somebody with money and, where it costs something, a license. */
+  /** A user with money and, if the agent is paid, a license. */
   async function buyerOf(agent: { name: string }, licenseMinor: number, moneyMinor = 10_000): Promise<Actor> {
     const buyer = await createTrader(database, 'buyer')
     await fund(database, buyer.accountId, moneyMinor + licenseMinor)

@@ -54,7 +54,7 @@ describeOnEngines('money back on $kind', ({ open }) => {
     return somebody
   }
   const balance = async ({ accountId }: Actor) => (await holdings(database, accountId)).balance
-  /** The marketplace runs it again, and that comes of it. */
+  /** The marketplace re-runs it with that result. */
   async function runAgain(
     actor: Actor,
     agent: { name: string; version: string; evaluation: Evaluation },

@@ -163,7 +163,7 @@ describeOnEngines('buying on $kind', ({ open }) => {
     expect(await buy(services, actor, listed, { key })).toEqual(first)
     expect(await holdings(database, actor.accountId)).toEqual({ balance: 9_300 })
     expect(await codeOf(buy(services, actor, listed, { key, range: '1.0.0' }))).toBe('idempotency_key_reused')
-    // A key is its actor's: another one's is another request.
+    // Keys are per actor: another actor's key is a different request.
     expect((await buy(services, await buyer(100), listed, { key })).status).toBe(201)
   })
 

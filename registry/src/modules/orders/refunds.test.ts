@@ -97,7 +97,7 @@ describeOnEngines('refunds on $kind', ({ open }) => {
       .executeTakeFirst()
     expect(held?.revoked_at).toBeInstanceOf(Date)
     expect(await codeOf(refund(seller, order.id))).toBe('order_state_conflict')
-    // It can be bought again, and given back again.
+    // It can be bought and refunded again.
     const again = await buy(services, buyer, agent)
     expect(again.status).toBe(201)
     expect((await refund(buyer, again.order.id)).state).toBe('refunded')

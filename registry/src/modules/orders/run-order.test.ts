@@ -148,7 +148,7 @@ describeOnEngines('orders of runs on $kind', ({ open }) => {
     const { run } = await start(token)
     await start(token)
     expect(await codeOf(start(token))).toBe('spend_cap_exceeded')
-    // What came to nothing was not spent.
+    // Failed orders do not count as spent.
     await settle(run.runId, 'void')
     expect((await start(token)).orderId).not.toBeNull()
     expect(await holdings(database, actor.accountId)).toEqual({ balance: 9_200 })

@@ -143,7 +143,7 @@ describeOnEngines('spend caps on $kind', ({ open }) => {
     await purchase(token, 600)
     await purchase(token, 300, team.username)
     await expect(purchase(token, 101)).rejects.toMatchObject({ data: { of: 'token', left_minor: 100 } })
-    // Others of the account are not held to it.
+    // It does not apply to other members of the account.
     expect((await purchase(actor, 5_000)).status).toBe(201)
     await cap(actor, 'total', 5_600)
     expect(await codeOf(purchase(token, 50))).toBe('spend_cap_exceeded')

@@ -86,7 +86,7 @@ describeOnEngines('orders paid at the provider on $kind', ({ open }) => {
       .where('holder_id', '=', actor.accountId)
       .execute()
     expect(licenses).toEqual([{ order_id: id }])
-    // Another payment for the same is the buyer's to spend.
+    // A second payment for the same order goes to the buyer's balance.
     expect(await pay(id, actor)).toMatchObject({
       outcome: 'kept',
       reason: expect.stringMatching(/was paid .*\$8\.00 was credited to your balance/),

@@ -38,7 +38,7 @@ describeOnEngines('jobs of checks on $kind', ({ open }) => {
     return { job, report, attempt, finish: () => finishCheck(services, attempt(), report) }
   }
   const hold = (attempt: Attempt) => database.transaction((query) => queue.hold(query, attempt))
-  /** As if every worker had been silent for two minutes. */
+  /** As if no worker had responded for two minutes. */
   const silence = async () => {
     await database.execute(`update jobs set leased_until = now() - interval '1 minute' where state = 'leased'`)
     await queue.expireLeases()

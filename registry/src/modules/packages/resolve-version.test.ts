@@ -102,7 +102,7 @@ describe('selectVersion', () => {
   })
 })
 
-/** The choice of npm's own code; a yanked version says in the packument that it is deprecated. */
+/** npm's own choice; yanked versions are deprecated in the packument. */
 function npmTakes(all: Candidate[], tags: Record<string, string>, wanted: string): string | undefined {
   const versions = all.map(({ version, deprecated, yanked }) => {
     const text = yanked ? 'yanked' : deprecated

@@ -107,7 +107,7 @@ describeOnEngines('tags by any sequence of changes on $kind', ({ open }) => {
   }
 })
 
-/** What the rules forbid is refused by a code of ours; that is part of the sequence. */
+/** Refusals by the rules are part of the sequence. */
 async function attempt(work: () => Promise<void>): Promise<void> {
   try {
     await work()

@@ -70,7 +70,7 @@ describeOnEngines('earnings on $kind', ({ open }) => {
   }
   const csv = async (of: Trader) => (await market.server.call('GET', '/v1/earnings.csv', of.token)).text
 
-  /** What the lists say is what the ledger holds. */
+  /** The lists must match the ledger. */
   const expectConsistent = async (of: Trader) => {
     const { earnings = 0, debt = 0 } = await of.has()
     const sums = await figures(of)

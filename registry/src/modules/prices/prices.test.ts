@@ -37,7 +37,7 @@ describeOnEngines('prices on $kind', ({ open }) => {
     ...{ kind: 'one_time', amount_minor },
     ...more,
   })
-  /** Somebody has installed it: from now on they count on what it costs. */
+  /** A user has installed it, so price increases need notice. */
   const rely = async ({ id }: { id: string }) => {
     await database.query.updateTable('packages').set({ downloads: 1 }).where('id', '=', id).execute()
   }
@@ -146,7 +146,7 @@ describeOnEngines('prices on $kind', ({ open }) => {
     const { order } = await buy(services, buyer, listed)
     expect(order.total_minor).toBe(500)
 
-    // Said again it is not put off; said otherwise the last one counts.
+    // Repeating it does not delay it; the last change counts.
     expect((await set(listed.name, oneTime(800))).upcoming).toEqual(raised.upcoming)
     const cut = await set(listed.name, oneTime(300))
     expect(cut).toMatchObject({ current: { amount_minor: 300 }, upcoming: null })
@@ -258,7 +258,7 @@ describeOnEngines('prices on $kind', ({ open }) => {
     expect(await audited.where('subject', '=', name).execute()).toMatchObject([
       { actor_id: admin.accountId, data: { price: { kind: 'one_time', amount_minor: 5 } } },
     ])
-    // Of a private one, who does not belong to it learns nothing.
+    // A private package is hidden from non-members.
     await database.query.updateTable('packages').set({ visibility: 'private' }).where('name', '=', name).execute()
     for (const actor of [stranger, null]) {
       expect(await codeOf(set(name, oneTime(6), actor))).toBe('package_not_found')

@@ -52,7 +52,7 @@ describeOnEngines('what training costs, on $kind', ({ open }) => {
     await training.services.remove()
   })
 
-  /** A worker of that price asks for work, and there is none. */
+  /** A worker with that price requests a job, and there is none. */
   const connect = async (perHour: number) => {
     await database.query.deleteFrom('workers').execute()
     expect(await takeTurn(training, perHour)).toBeUndefined()

@@ -23,9 +23,9 @@ type Route = {
   roles: Role[]
   /** What those get. */
   status: number
-  /** Of a run that is not in the state for it; `run_state_conflict` unless told. */
+  /** Error for a run in another state. Default: `run_state_conflict`. */
   conflict?: string
-  /** What everybody gets who may not know of the run. */
+  /** Expected response for callers without access to the run. */
   hidden: string
 }
 
@@ -136,7 +136,7 @@ describe('permissions for an organization’s run', () => {
     const { status, code } = await ask(route, token)
     return code ?? status
   }
-  /** 409 stands for a run that is not in the state for it: whoever gets that might have done it. */
+  /** 409 means that the run is in another state, so the caller was authorized. */
   const allowed = ({ status, conflict = 'run_state_conflict' }: Route) => (status === 409 ? conflict : status)
 
   it.each(routes)('$method $path', async (route) => {

@@ -136,7 +136,7 @@ class Trial {
     else await expect(turn.end({ state: 'cancelled' })).rejects.toMatchObject({ code: 'request_invalid' })
   }
 
-  /** Somebody who has lost the lease changes nothing; only an outcome that is the run's already is answered as it was. */
+  /** A worker without the lease changes nothing; only repeating the run's own outcome gets the same response. */
   async actInVain(action: Write, turn: Turn): Promise<void> {
     const before = await runOf(this.training.services, this.id)
     const { iteration } = turn

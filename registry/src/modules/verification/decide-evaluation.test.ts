@@ -193,7 +193,7 @@ const policies = fc.record({
   references: fc.subarray([avx2, avx512, old], { minLength: 1 }),
 })
 
-/** What the rules allow, said another way: two such runs, and nothing beside them that speaks for the claim. */
+/** The rule restated: two such runs, and no run that supports the claim. */
 function mayMoveMoney(runs: readonly RecordedRun[]): boolean {
   const pairs = runs.flatMap((a) => runs.filter((b) => a !== b && areIndependent(a, b)).map((b) => [a, b] as const))
   const reproducing = runs.filter(({ outcome }) => outcome.kind === 'reproduced')

@@ -39,7 +39,7 @@ const lastOf = (attempts: readonly Attempt[]) => {
   if (standing === undefined) throw new Error('the last version has no standing')
   return standing
 }
-/** What the leaderboard did before: the best mean that any version ever had. */
+/** The former leaderboard rule: the best mean of any version. */
 const formerScoreOf = (attempts: readonly Attempt[]) => Math.max(...attempts.map(({ measure }) => measure.mean))
 
 const episodes = 100
@@ -202,7 +202,7 @@ describe('an account that publishes 200 versions of one agent', () => {
     const { former, now, first } = attack(publish)
     // The rule before: the maximum of that many draws, about 2.5 standard errors above the truth.
     expect(meanOf(former)).toBeGreaterThan(2)
-    // Now: the first draw, which everybody has; more only with a chance of `significance`, over all attempts.
+    // Now: the first result; a higher one only with a chance of `significance`, over all attempts.
     expect(meanOf(now)).toBeLessThan(0.5)
     const risen = now.filter((gain, trial) => gain > first[trial] + 1e-9).length
     expect(risen).toBeLessThanOrEqual(Math.ceil(3 * significance * trials))

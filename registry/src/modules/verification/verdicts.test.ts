@@ -21,7 +21,7 @@ describeOnEngines('the latest decisive verdict of a version counts, on $kind', (
   })
   afterAll(() => close())
 
-  /** What each reader of verdicts says of the agent. */
+  /** The agent's state according to each reader of verdicts. */
   async function readers(name: string) {
     const scenario = `@${ada.username}/maze`
     const ids = await database.query.selectFrom('packages').select(['id', 'name']).execute()

@@ -10,7 +10,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }))
 const server = 'https://gym.example'
 
 describe('an .npmrc', () => {
-  it('gets registry and token, and gives back what was there', async () => {
+  it('gets registry and token, and is restored', async () => {
     const path = join(folder, 'one')
     const before = '# mine\r\nregistry=https://registry.example/\r\n'
     writeFileSync(path, before, { mode: 0o644 })
@@ -24,7 +24,7 @@ describe('an .npmrc', () => {
     expect(readFileSync(path, 'utf8')).toContain(before)
   })
 
-  it('keeps a token that somebody else has put there', async () => {
+  it("keeps another program's token", async () => {
     const path = join(folder, 'two')
     writeFileSync(path, '//gym.example/npm/:_authToken = "agt_2"\n')
     await removeFromNpmrc(path, { server, token: 'agt_1' })
@@ -33,7 +33,7 @@ describe('an .npmrc', () => {
     expect(readFileSync(path, 'utf8')).toBe('')
   })
 
-  it('stays a link where it is one', async () => {
+  it('stays a symbolic link', async () => {
     const target = join(folder, 'dotfile')
     const path = join(folder, 'three')
     writeFileSync(target, 'a=1\n')
@@ -42,7 +42,7 @@ describe('an .npmrc', () => {
     expect(readFileSync(target, 'utf8')).toBe('a=1\n//gym.example/npm/:_authToken=agt_3\n')
   })
 
-  it('is the reader of its owner alone where it is new', async () => {
+  it('is readable by its owner only if new', async () => {
     const path = join(folder, 'deep', 'four')
     await addToNpmrc(path, { server, token: 'agt_4', scopes: [] })
     expect(statSync(path).mode & 0o777).toBe(0o600)
@@ -59,7 +59,7 @@ describe('setKey', () => {
   ]
   it.each(cases)('%s', (_, before, after) => expect(setKey(before, 'k', 'new')).toBe(after))
 
-  it('leaves every other line as it is, and done twice is done once', () => {
+  it('keeps all other lines, and is idempotent', () => {
     const line = fc.stringMatching(/^[ -~]{0,20}$/).filter((text) => !/^\s*["']?k["']?\s*(=|$)/.test(text))
     fc.assert(
       fc.property(fc.array(line, { maxLength: 8 }), (kept) => {

@@ -26,7 +26,7 @@ const claim = (force: boolean) => claimAgentFolder(folder, { force, checkpoint }
 const request = { seed: 7, steps: 1000, algorithm: undefined, set: { gamma: '0.9' } }
 
 describe('claiming a folder', () => {
-  it('takes one that is missing, empty, or left by a run that wrote nothing', async () => {
+  it('accepts one that is missing, empty, or left by a run that wrote nothing', async () => {
     expect(await claim(false)).toEqual({ movedTo: null })
     mkdirSync(folder)
     expect(await claim(false)).toEqual({ movedTo: null })
@@ -56,13 +56,13 @@ describe('claiming a folder', () => {
     ],
     ['an agent', ['agent.json', '.agentgym/checkpoint.safetensors'], /^Use --resume --steps N to train it for N steps/],
     ['an agent', ['agent.json'], /^Use --out/],
-  ])('offers --resume only where it works (%s: %s)', async (what, files, hint) => {
+  ])('suggests --resume only if it works (%s: %s)', async (what, files, hint) => {
     put(...files)
     const error = await claim(false).catch((error: unknown) => error)
     expect(error).toMatchObject({ message: expect.stringContaining(what), hint: expect.stringMatching(hint) })
   })
 
-  it('never touches a folder of something else, forced or not', async () => {
+  it('never touches an unrelated folder, forced or not', async () => {
     // Such as a home folder with the settings of this very program in it.
     put('thesis.tex', '.agentgym/scenarios/x')
     for (const force of [false, true]) await expect(claim(force)).rejects.toMatchObject({ code: 'usage_invalid' })
@@ -76,7 +76,7 @@ describe('claiming a folder', () => {
 })
 
 describe('the record of a run', () => {
-  it('gives back what was asked for, and what is given now wins', async () => {
+  it('returns the request, with new options taking precedence', async () => {
     await writeRunRequest(folder, request)
     expect(await resumedRequest(folder, {}, null, paths)).toEqual(request)
     expect(await resumedRequest(folder, { seed: 8, set: { gamma: '1', epochs: '2' } }, null, paths)).toEqual({
@@ -86,13 +86,13 @@ describe('the record of a run', () => {
     })
   })
 
-  it('takes --steps over every name that the first command gave it', async () => {
+  it('applies --steps under every alias of the first command', async () => {
     await writeRunRequest(folder, { seed: 7, set: { n_timesteps: '1000', gamma: '0.9' } })
     const longer = { ...request, steps: 2000 }
     expect(await resumedRequest(folder, { steps: 2000 }, { seed: 7, steps: 500 }, paths)).toEqual(longer)
   })
 
-  it('says that there is nothing to resume', async () => {
+  it('reports that there is nothing to resume', async () => {
     await expect(resumedRequest(folder, {}, null, paths)).rejects.toMatchObject({ code: 'file_not_found' })
     put('agent.json')
     await expect(resumedRequest(folder, {}, null, paths)).rejects.toMatchObject({
@@ -111,12 +111,12 @@ describe('the record of a run', () => {
     expect(await resumedRequest(folder, { steps: 3000 }, checkpoint, paths)).toMatchObject({ seed: 3, steps: 3000 })
   })
 
-  it('refuses a record that is not one', async () => {
+  it('refuses an invalid record', async () => {
     put('run.json')
     await expect(resumedRequest(folder, {}, null, paths)).rejects.toMatchObject({ code: 'checkpoint_invalid' })
   })
 
-  it('disappears with a run that wrote nothing, and with nothing else', async () => {
+  it('is removed only with a run that wrote nothing', async () => {
     await writeRunRequest(folder, request)
     await dropEmptyRun(folder, paths)
     expect(existsSync(folder)).toBe(false)

@@ -25,7 +25,7 @@ describe('names and titles', () => {
     expect(titleFromName('@you/my-maze')).toBe('My maze')
   })
 
-  it('are checked as the manifest checks them', () => {
+  it('are validated like in the manifest', () => {
     expect(checkName('@you/my-maze')).toBeUndefined()
     for (const name of ['', 'My Maze', '@you', '../x', 'a'.repeat(215)]) expect(checkName(name)).toBeTypeOf('string')
     expect(checkTitle('My maze')).toBeUndefined()
@@ -34,7 +34,7 @@ describe('names and titles', () => {
 })
 
 describe.each(scenarioTemplates)('the template %s', (template) => {
-  it('has a manifest that is valid, and no placeholder left', async () => {
+  it('has a valid manifest without placeholders', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'agentgym-template-'))
     const files = await writeTemplate(folder, { name: '@you/my-maze', title: "A $& maze's {{end}}", template })
     const manifest = scenarioPackageSchema.parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')))

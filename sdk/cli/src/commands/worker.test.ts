@@ -45,7 +45,7 @@ describe('a line of a worker', () => {
     expect(workerLine(event, terminal)).toContain(words)
   })
 
-  it('shows what a stranger wrote without acting on it', () => {
+  it('escapes untrusted text', () => {
     const error = { code: 'scenario_threw', message: '\u001b[2Jgone\u202e' } as const
     const line = workerLine({ event: 'ended', ...training, state: 'failed', error }, terminal)
     expect(line).toContain('gone')

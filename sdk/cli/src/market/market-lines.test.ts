@@ -150,7 +150,7 @@ const entry: EarningsEntry = {
 }
 
 describe.each([20, 40, 80, 120])('on %i columns', (columns) => {
-  it.each([true, false])('no line is wider or acts on the terminal (UTF-8 %s)', (unicode) => {
+  it.each([true, false])('no line is wider or controls the terminal (UTF-8 %s)', (unicode) => {
     const terminal = terminalOf(columns, { unicode })
     const orders = [order(), worstOrder, order({ state: 'charged_back' })]
     const lines = [
@@ -169,14 +169,14 @@ describe.each([20, 40, 80, 120])('on %i columns', (columns) => {
     }
   })
 
-  it('colour changes nothing of the text', () => {
+  it('color does not change the text', () => {
     const plain = offerLines(worstOffer, terminalOf(columns))
     const coloured = offerLines(worstOffer, terminalOf(columns, { color: true }))
     expect(coloured.map(stripVTControlCharacters)).toEqual(plain)
   })
 })
 
-it('an offer says what it costs, gives, and leaves', () => {
+it('an offer shows price, content and remaining balance', () => {
   const text = offerLines(offer({ upcoming: raised, terms: 'One product.', calls_price_minor: 20 }), terminalOf(100))
   expect(text.join('\n')).toBe(`@ann/puck-ppo@1.2.0: Puck, pushed by PPO
   total       $12.50 for all 1.x versions of this agent

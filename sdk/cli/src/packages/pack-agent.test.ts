@@ -15,7 +15,7 @@ const manifestOf = async (tarball: Uint8Array) =>
   JSON.parse((await readPackage(tarball)).get('package.json')?.toString() ?? '')
 
 describe('packAgent', () => {
-  it('gives a name without a scope that of the account, and leaves the rest of package.json alone', async () => {
+  it("adds the account's scope to an unscoped name, and keeps the rest of package.json", async () => {
     const packed = await packAgent(agent, { account: 'ann' })
     expect(packed).toMatchObject({ name: '@ann/cart-pole-ppo', version: '0.1.0' })
     expect(await manifestOf(packed.bytes)).toEqual({
@@ -26,19 +26,19 @@ describe('packAgent', () => {
     })
   })
 
-  it('takes the name and version that are given', async () => {
+  it('uses the given name and version', async () => {
     const named = await packAgent(agent, { account: 'ann', name: '@acme/pole', version: '2.0.0' })
     expect(named).toMatchObject({ name: '@acme/pole', version: '2.0.0' })
     expect(await packAgent(agent, { account: 'ann', name: 'pole' })).toMatchObject({ name: '@ann/pole' })
   })
 
-  it('gives the same bytes for the same agent, in whatever order its files come', async () => {
+  it('is deterministic in any order of files', async () => {
     const once = await packAgent(agent, { account: 'ann' })
     const again = await packAgent(new Map([...agent].reverse()), { account: 'ann' })
     expect(again.integrity).toBe(once.integrity)
   })
 
-  it('takes nothing that is no part of an agent', async () => {
+  it('contains only files of an agent', async () => {
     const packed = await packAgent(new Map([...agent, ['.env', text('SECRET=1')]]), { account: 'ann' })
     expect(packed.files.map(({ path }) => path)).toEqual([
       'package.json',

@@ -53,7 +53,7 @@ async function pack() {
 }
 
 describe('a packed scenario', () => {
-  it('holds what npm pack takes, and the bundle', async () => {
+  it('contains the files of npm pack, and the bundle', async () => {
     write('src/index.test.ts', 'a test')
     write('notes.txt', 'a note')
     write('.npmrc', 'a secret')
@@ -66,7 +66,7 @@ describe('a packed scenario', () => {
     expect(files.map(({ path }) => path).sort()).toEqual([...npm, 'dist/scenario.js'].sort())
   })
 
-  it('has the same bytes wherever and whenever it is packed', async () => {
+  it('is deterministic across places and times', async () => {
     const first = await pack()
     const { integrity } = first
     folder = join(root, 'elsewhere')
@@ -77,7 +77,7 @@ describe('a packed scenario', () => {
     expect((await pack()).integrity).toBe(integrity)
   })
 
-  it('says nothing of dependencies that only the author has', async () => {
+  it('omits dependencies that only the author has', async () => {
     const dependencies = { '@agentgym/scenario': 'workspace:*', near: 'file:../near', semver: '^7.0.0' }
     write('package.json', JSON.stringify({ ...manifest, dependencies, devDependencies: { near: 'link:../near' } }))
     const packed = await pack()

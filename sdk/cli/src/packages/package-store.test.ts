@@ -14,7 +14,7 @@ describe('the store', () => {
     { path: 'dist/scenario.js', bytes: Buffer.from('code') },
   ]
 
-  it('keeps a package by its integrity, also when many put it there at once', async () => {
+  it('stores a package by its integrity, also concurrently', async () => {
     const { bytes, integrity } = await writeTarball(files)
     expect(await findStored(integrity, home)).toBeNull()
     const folders = await Promise.all(Array.from({ length: 8 }, () => storePackage(bytes, integrity, home)))
@@ -23,7 +23,7 @@ describe('the store', () => {
     expect(readdirSync(join(home, 'packages'))).toHaveLength(1)
   })
 
-  it('does not give out what somebody has changed, and mends it', async () => {
+  it('detects and repairs a changed package', async () => {
     const { bytes, integrity } = await writeTarball(files)
     const folder = await storePackage(bytes, integrity, home)
     appendFileSync(join(folder, 'dist', 'scenario.js'), ' changed')

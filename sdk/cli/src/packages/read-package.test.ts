@@ -17,7 +17,7 @@ async function tarball(entries: [header: Partial<Header> & { name: string }, tex
 const manifest: [{ name: string }, string] = [{ name: 'package/package.json' }, '{}']
 
 describe('reading a package', () => {
-  it('takes the known files and no other', async () => {
+  it('reads only known files', async () => {
     const files = await readPackage(
       await tarball([
         manifest,
@@ -49,11 +49,11 @@ describe('reading a package', () => {
     await expect(readPackage(bytes)).rejects.toMatchObject({ code: 'integrity_mismatch' })
   })
 
-  it('refuses a path that is there twice', async () => {
+  it('refuses a duplicate path', async () => {
     await expect(readPackage(await tarball([manifest, manifest]))).rejects.toMatchObject({ code: 'integrity_mismatch' })
   })
 
-  it('refuses what is no package', async () => {
+  it('refuses invalid packages', async () => {
     const noManifest = await tarball([[{ name: 'package/README.md' }, 'x']])
     for (const bytes of [noManifest, Buffer.from('no gzip'), gzipSync(Buffer.alloc(5000, 7)), Buffer.alloc(0)]) {
       await expect(readPackage(bytes)).rejects.toMatchObject({ code: 'integrity_mismatch' })

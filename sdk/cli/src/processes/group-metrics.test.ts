@@ -50,7 +50,7 @@ it('adds up the processes that respond', async () => {
   })
 })
 
-it('keeps the last counters of a process that does not respond, and counts it once when it does again', async () => {
+it('keeps the last counters of an unresponsive process, without double counting later', async () => {
   const group = new GroupMetrics(50)
   const [one, two] = [new Process(), new Process()]
   two.requests = { '/a': 4 }
@@ -100,7 +100,7 @@ it('keeps the counters of ended processes, however many', async () => {
   expect(figures).toHaveLength(2)
 })
 
-it('a process that ends during a scrape is in it once', async () => {
+it('counts a process that ends during a scrape once', async () => {
   const group = new GroupMetrics(100)
   const [ends, slow] = [new Process(), new Process()]
   ends.requests = { '/a': 5 }
@@ -113,7 +113,7 @@ it('a process that ends during a scrape is in it once', async () => {
   expect(await reading).toEqual({ 'requests /a': 6, memory: 1, answered: 1 })
 })
 
-it('gives two concurrent scrapes the same', async () => {
+it('returns the same for two concurrent scrapes', async () => {
   const group = new GroupMetrics()
   const one = new Process()
   one.requests = { '/a': 2 }

@@ -15,7 +15,7 @@ function watched(answers: (asked: number) => boolean) {
   return { heartbeat, asked: () => asked, hung: () => hung }
 }
 
-it('gives up on a process after so many questions in a row without an answer, later ones than at its start', async () => {
+it('gives up on a process after several unanswered heartbeats in a row, more at its start', async () => {
   const never = watched(() => false)
   await never.heartbeat.hung
   expect(never.asked()).toBe(10)
@@ -24,14 +24,14 @@ it('gives up on a process after so many questions in a row without an answer, la
   expect(once.asked()).toBe(4)
 })
 
-it('never gives up on one that answers now and then', async () => {
+it('never gives up on one that answers occasionally', async () => {
   const slow = watched((asked) => asked % 3 === 0)
   while (slow.asked() < 30) await delay(5)
   expect(slow.hung()).toBe(false)
   slow.heartbeat.end()
 })
 
-it('takes no process for dead because this one was held up', async () => {
+it('does not consider a process dead because this one was paused', async () => {
   const lively = watched(() => true)
   while (lively.asked() < 2) await delay(1)
   const until = performance.now() + 20 * times.everyMs

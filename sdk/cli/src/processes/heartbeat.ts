@@ -7,8 +7,8 @@ const mostUnansweredAtStart = 60
 type Times = { everyMs: number; mostUnanswered: number; mostUnansweredAtStart: number }
 
 /**
- * Asks a process every second whether it lives: a blocked event loop or a stopped process answers nothing. Questions are
- * counted, not time: after a pause of the whole machine, or of this process alone, nobody is taken for dead.
+ * Asks a process every second whether it lives: a blocked event loop or a stopped process answers nothing. Questions
+ * are counted, not time: after a pause of the machine or of this process, no process is considered dead.
  */
 export class Heartbeat {
   /** Resolves once too many questions in a row are unanswered; not after `end`. */

@@ -61,7 +61,7 @@ describe('proxyFor', () => {
   })
 
   it.each(['http://localhost:4477', 'http://127.0.0.1:4477', 'http://[::1]:4477', 'http://gym.localhost'])(
-    'asks no proxy on another machine for %s',
+    'uses no remote proxy for %s',
     (address) => {
       expect(found(address, { HTTP_PROXY: proxy })).toBeUndefined()
       expect(found(address, { HTTP_PROXY: 'http://127.0.0.1:3128' })).toBe('http://127.0.0.1:3128/')
@@ -73,7 +73,7 @@ describe('proxyFor', () => {
 })
 
 describe('namingProxy', () => {
-  it('names the proxy of a server that did not answer, without its password', () => {
+  it('names the proxy of an unreachable server, without its password', () => {
     const error = new AgentGymError({
       code: 'server_unreachable',
       message: 'The server http://gym.example did not answer.',

@@ -32,7 +32,7 @@ beforeEach(() => {
 const answer = z.object({ ok: z.boolean() })
 const unavailable = { code: 'database_unavailable', exit: 1 }
 
-it('repeats what may be repeated while the server says that it is unavailable', async () => {
+it('retries safe requests while the server is unavailable', async () => {
   outages = 3
   expect(await callApi(connection, { path: '/v1/thing', answer })).toEqual({ ok: true })
   expect(requests).toBe(4)
@@ -41,7 +41,7 @@ it('repeats what may be repeated while the server says that it is unavailable', 
   expect(await sendIdempotent(connection, request)).toEqual({ ok: true })
 })
 
-it('gives up after a while, and at once if it is told no time or a long one', async () => {
+it('gives up after a while, and immediately without a retry time or with a long one', async () => {
   outages = 100
   await expect(callApi(connection, { path: '/v1/thing', answer })).rejects.toMatchObject(unavailable)
   expect(requests).toBe(4)
@@ -53,14 +53,14 @@ it('gives up after a while, and at once if it is told no time or a long one', as
   }
 })
 
-it('never repeats a write without a key: it may have been done', async () => {
+it('never retries a write without an idempotency key', async () => {
   outages = 1
   const request = { method: 'POST' as const, path: '/v1/thing', json: {}, answer }
   await expect(callApi(connection, request)).rejects.toMatchObject(unavailable)
   expect(requests).toBe(1)
 })
 
-it('stops waiting when it is interrupted', async () => {
+it('stops waiting when interrupted', async () => {
   outages = 1
   retryAfter = '10'
   const interrupt = new AbortController()

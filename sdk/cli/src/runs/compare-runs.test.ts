@@ -32,7 +32,7 @@ function run(change: Partial<ComparedRun> & { value?: number | null }): Compared
 }
 
 describe('groupBySettings', () => {
-  it('puts runs together that differ in their seed or in how a machine works', () => {
+  it('groups runs that differ only in seed or machine settings', () => {
     const groups = groupBySettings([
       run({ id: 'a', value: 1 }),
       run({ id: 'b', value: 9, settings: { learning_rate: 0.01, rollout_workers: 1 } }),
@@ -55,7 +55,7 @@ describe('seedLines', () => {
     { color: false },
   )
 
-  it('sums up several seeds, and says nothing of one', () => {
+  it('summarizes several seeds, not a single one', () => {
     const [group] = groupBySettings([run({ value: 1 }), run({ id: 'b', seed: 7, value: 3 })])
     expect(seedLines(group, terminal)[0]).toContain(
       '@acme/maze@1.0.0, seeds 1, 7: mean return 2 (sd 1.41), 1 of 2 reached every target',

@@ -82,7 +82,7 @@ describe('RunRecorder', () => {
     expect(recorder.problem).toBeUndefined()
   })
 
-  it('tells a stopped run from a failed one', async () => {
+  it('distinguishes a stopped run from a failed one', async () => {
     const stopped = await RunRecorder.start(home, plan({ seed: 1 }))
     await stopped.failed(new AgentGymError({ code: 'training_cancelled', message: 'stopped' }))
     const failed = await RunRecorder.start(home, plan({ seed: 2 }))
@@ -96,7 +96,7 @@ describe('RunRecorder', () => {
     expect(states).toContainEqual({ seed: 2, state: 'failed', error: { code: 'scenario_threw', message: 'it threw' } })
   })
 
-  it('continues the record of a resumed run, and later points replace those after its checkpoint', async () => {
+  it('continues the record of a resumed run, replacing points after its checkpoint', async () => {
     const first = await RunRecorder.start(home, plan())
     for (const iteration of [1, 2, 3, 4]) first.event(progress(iteration, 1))
     await first.failed(new AgentGymError({ code: 'training_cancelled', message: 'stopped' }))
@@ -118,7 +118,7 @@ describe('RunRecorder', () => {
     expect(await listLocalRuns(home)).toHaveLength(1)
   })
 
-  it('gives a new run in the same folder a record of its own, and continues that of a run that is extended', async () => {
+  it('creates a new record for a new run in the same folder, and continues that of an extended run', async () => {
     const first = await RunRecorder.start(home, plan())
     await first.completed(result)
     const extended = await RunRecorder.start(home, plan({ resume: true }))
@@ -126,7 +126,7 @@ describe('RunRecorder', () => {
     expect((await RunRecorder.start(home, plan())).id).not.toBe(first.id)
   })
 
-  it('never ends the run where the record cannot be written', async () => {
+  it('never fails the run if the record cannot be written', async () => {
     writeFileSync(join(folder, 'runs'), 'a file')
     expect((await RunRecorder.start(home, plan())).problem).toMatchObject({ code: 'ENOTDIR' })
     rmSync(join(folder, 'runs'))
@@ -151,7 +151,7 @@ describe('listLocalRuns', () => {
     expect(await listLocalRuns(home)).toMatchObject([{ id, state: 'interrupted' }])
   })
 
-  it('leaves out what is no record', async () => {
+  it('ignores invalid records', async () => {
     const { id } = await RunRecorder.start(home, plan())
     mkdirSync(join(folder, 'runs/other'))
     writeFileSync(join(folder, 'runs/other/run.json'), '{"format":')

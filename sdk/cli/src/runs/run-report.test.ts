@@ -68,7 +68,7 @@ function everything(terminal: Terminal): string[] {
 }
 
 describe.each([40, 80, 120])('at %i columns', (columns) => {
-  it.each([true, false])('no text of a stranger is obeyed (UTF-8: %s)', (unicode) => {
+  it.each([true, false])('untrusted text is escaped (UTF-8: %s)', (unicode) => {
     const text = everything(terminalOf(columns, { unicode })).join('\n')
     expect(text).not.toContain(escapeCode)
     expect(text).not.toContain('\u202e')
@@ -88,7 +88,7 @@ describe.each([40, 80, 120])('at %i columns', (columns) => {
 describe('a run in full', () => {
   const report = (run: Run) => runReport(run, history, terminalOf(80), { verbose: false, nowMs }).join('\n')
 
-  it('tells result, cost and what befell it', () => {
+  it('shows result, cost and events', () => {
     const text = report(completedRun)
     for (const word of [
       '✓ completed',
@@ -103,7 +103,7 @@ describe('a run in full', () => {
     expect(text).toMatch(/[\u2801-\u28ff]{5}/)
   })
 
-  it('of a failed one tells why first, with the code', () => {
+  it('of a failed run shows the reason first, with the code', () => {
     const lines = report(failedRun).split('\n')
     expect(lines[0]).toBe('Run 4f0c1d2e · ✗ failed')
     expect(lines.join('\n')).toContain('scenario_threw')
@@ -112,7 +112,7 @@ describe('a run in full', () => {
 })
 
 describe('status', () => {
-  it('shows queue, load, price and who is silent', () => {
+  it('shows queue, load, prices and silent workers', () => {
     const text = statusLines('http://localhost:4477', quietStatus, terminalOf(80), nowMs).join('\n')
     expect(text).toContain('http://localhost:4477 · 1 worker')
     expect(text).toMatch(/^training +2 +3$/m)
@@ -123,7 +123,7 @@ describe('status', () => {
     expect(text).toContain('Your runs: 1 running, 1 queued')
   })
 
-  it('says what to do where there is no worker', () => {
+  it('explains what to do without workers', () => {
     const text = statusLines('http://localhost', { ...quietStatus, workers: [] }, terminalOf(80), nowMs).join('\n')
     expect(text).toContain('No workers')
     expect(text).toContain('agentgym worker')

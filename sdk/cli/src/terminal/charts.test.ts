@@ -25,7 +25,7 @@ describe('curveChart', () => {
     ])
   })
 
-  it('has the size that was asked for, whatever the values', () => {
+  it('has the requested size for any values', () => {
     const value = fc.double({ noNaN: true, noDefaultInfinity: true, min: -1e6, max: 1e6 })
     const points = fc.array(fc.record({ x: fc.integer({ min: 0, max: 1000 }), y: value }), { maxLength: 60 })
     const size = fc.record({ width: fc.integer({ min: 24, max: 160 }), height: fc.integer({ min: 3, max: 40 }) })
@@ -44,7 +44,7 @@ describe('curveChart', () => {
     )
   })
 
-  it('marks the target, and keeps it inside when the curve is far below', () => {
+  it('marks the target, also when the curve is far below', () => {
     const rows = curveChart([{ x: 50, y: 1 }], { width: 30, height: 6, xEnd: 100, unicode: true, target: 475 })
     expect(rows.findIndex((row) => row.target)).toBe(0)
     expect(rows[0].plot).toContain('╌')
@@ -55,13 +55,13 @@ describe('curveChart', () => {
 describe('sparkline', () => {
   const { symbols } = describeTerminal({}, { LANG: 'en_US.UTF-8' }, { color: false })
 
-  it('scales between the least and the greatest, and leaves gaps out', () => {
+  it('scales between minimum and maximum, and skips gaps', () => {
     expect(sparkline([0, null, 1, 2, 3, 4, 5, 6, 7], 8, symbols)).toBe('▁▂▃▄▅▆▇█')
     expect(sparkline([5, 5, 5], 8, symbols)).toBe('▄▄▄')
     expect(sparkline([null], 8, symbols)).toBe('')
   })
 
-  it('takes means when there are more values than columns', () => {
+  it('averages if there are more values than columns', () => {
     expect(sparkline([0, 0, 7, 7], 2, symbols)).toBe('▁█')
   })
 })

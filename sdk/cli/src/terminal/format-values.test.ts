@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest'
 import { formatBytes, formatCount, formatDuration, formatTarget, formatValue } from './format-values.ts'
 
 describe('figures', () => {
-  it('shows values in about four digits, and nothing as a dash', () => {
+  it('shows values with about four digits, and null as a dash', () => {
     const cases: [number | null, string][] = [
       [475, '475'],
       [312.449, '312.4'],
@@ -19,7 +19,7 @@ describe('figures', () => {
     for (const [value, text] of cases) expect(formatValue(value)).toBe(text)
   })
 
-  it('shows targets as they were written', () => {
+  it('shows targets as written', () => {
     expect(formatTarget(0.95)).toBe('0.95')
     expect(formatTarget(-100)).toBe('-100')
   })

@@ -5,7 +5,7 @@ const screen = { isTTY: true, columns: 100, rows: 30 }
 const plain = { color: true }
 
 describe('describeTerminal', () => {
-  it('uses colour on a terminal only, unless told otherwise', () => {
+  it('uses color only on a terminal by default', () => {
     expect(describeTerminal(screen, { TERM: 'xterm' }, plain).color).toBe(true)
     expect(describeTerminal({}, { TERM: 'xterm' }, plain).color).toBe(false)
     expect(describeTerminal(screen, { TERM: 'xterm', NO_COLOR: '1' }, plain).color).toBe(false)
@@ -23,13 +23,13 @@ describe('describeTerminal', () => {
     expect(describeTerminal({}, {}, plain).live).toBe(false)
   })
 
-  it.runIf(process.platform === 'linux')('falls back to ASCII where the locale is not UTF-8', () => {
+  it.runIf(process.platform === 'linux')('falls back to ASCII without a UTF-8 locale', () => {
     expect(describeTerminal({}, { LANG: 'de_DE.UTF-8' }, plain).symbols.ok).toBe('✓')
     expect(describeTerminal({}, { LANG: 'de_DE.UTF-8', LC_ALL: 'C' }, plain).symbols.ok).toBe('+')
     expect(describeTerminal({}, {}, plain).symbols.next).toBe('>')
   })
 
-  it('takes the width of the stream, then of COLUMNS, then 80', () => {
+  it('uses the width of the stream, then of COLUMNS, then 80', () => {
     expect(describeTerminal(screen, {}, plain).columns()).toBe(100)
     expect(describeTerminal({}, { COLUMNS: '132' }, plain).columns()).toBe(132)
     expect(describeTerminal({}, { COLUMNS: 'x' }, plain).columns()).toBe(80)

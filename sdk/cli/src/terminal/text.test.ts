@@ -10,14 +10,14 @@ describe('fit text', () => {
   const width = fc.integer({ min: 1, max: 50 })
 
   describe('fitText', () => {
-    it('keeps what fits and cuts the rest with an ellipsis', () => {
+    it('truncates with an ellipsis', () => {
       expect(fitText('cart-pole', 9)).toBe('cart-pole')
       expect(fitText('cart-pole', 8)).toBe('cart-po…')
       expect(fitText('迷路迷路', 5)).toBe('迷路…')
       expect(fitText('abc', 2, '...')).toBe('..')
     })
 
-    it('is never wider than asked', () => {
+    it('never exceeds the width', () => {
       fc.assert(fc.property(printable, width, (text, columns) => stringWidth(fitText(text, columns)) <= columns))
     })
   })
@@ -67,12 +67,12 @@ describe('safe text', () => {
       expect(safeText('Labyrinth für Grüße 迷路 🤖')).toBe('Labyrinth für Grüße 迷路 🤖')
     })
 
-    it('cuts what is too long, by characters', () => {
+    it('truncates long text by characters', () => {
       expect(safeText('🤖'.repeat(50), 10)).toBe(`${'🤖'.repeat(9)}…`)
       expect(safeText('x'.repeat(2_000_000), 100)).toHaveLength(100)
     })
 
-    it('never lets a control or reordering character through, whatever the text', () => {
+    it('never passes control or reordering characters through', () => {
       const text = fc.string({
         unit: fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)),
         maxLength: 200,
@@ -86,7 +86,7 @@ describe('safe text', () => {
   })
 
   describe('shellQuote', () => {
-    it('quotes only what a shell would change', () => {
+    it('quotes only if a shell would change the text', () => {
       expect(shellQuote('agents/cart-pole')).toBe('agents/cart-pole')
       expect(shellQuote('my agents')).toBe("'my agents'")
       expect(shellQuote("it's $HOME")).toBe("'it'\\''s $HOME'")

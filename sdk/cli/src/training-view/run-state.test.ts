@@ -23,18 +23,18 @@ describe('run state', () => {
     expect(state.log[0].text).toContain('Starts ppo')
   })
 
-  it('says nothing about criteria before an episode has ended', () => {
+  it('shows no criteria before an episode has ended', () => {
     const state = advanceRunState(startRunState(recordedPlan), { ...progress, return_mean: null })
     expect(state.returns).toEqual([])
     expect(state.criteria[0]).toMatchObject({ current: null, reached: false })
   })
 
-  it('does not take an inherited property for a metric', () => {
+  it('does not treat an inherited property as a metric', () => {
     const state = startRunState({ ...recordedPlan, success: { constructor: 1, toString: 0 } })
     expect(advanceRunState(state, progress).criteria.map((criterion) => criterion.current)).toEqual([null, null])
   })
 
-  it('stays small on a run of a million iterations, and keeps the newest point', () => {
+  it('stays small for a million iterations, and keeps the newest point', () => {
     let state = startRunState(recordedPlan)
     for (let steps = 1; steps <= 5000; steps++)
       state = advanceRunState(state, { ...progress, steps, return_mean: steps })
@@ -43,7 +43,7 @@ describe('run state', () => {
     expect(state.log.length).toBeLessThanOrEqual(100)
   })
 
-  it('knows no time left without a rate', () => {
+  it('shows no time left without a rate', () => {
     expect(secondsLeft({ ...progress, steps_per_second: 0 })).toBeNull()
     expect(secondsLeft({ ...progress, steps: 50, steps_total: 150, steps_per_second: 10 })).toBe(10)
   })

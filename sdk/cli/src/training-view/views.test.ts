@@ -42,7 +42,7 @@ describe.each([40, 80, 120])('at %i columns', (columns) => {
     }
   })
 
-  it('the live block fits with colour, and with names from a stranger', () => {
+  it('the live block fits with color and untrusted names', () => {
     const lines = liveBlock(stateAfter(0.5, hostilePlan), terminalOf(columns, { color: true }), columns - 1, false)
     for (const line of lines) expect(stringWidth(line)).toBeLessThan(columns)
     expect(lines.join('')).toContain(`${escapeCode}[32m`)
@@ -95,7 +95,7 @@ describe('the dashboard at 80 × 24', () => {
     expect(screen).toMatch(/[\u2801-\u28ff]{5}/)
   })
 
-  it('says what it waits for', () => {
+  it('shows what it waits for', () => {
     expect(draw(stateAfter(0))).toContain('Starting the sandbox')
     expect(draw(stateAfter(0.5), true)).toContain('Stopping; writing the checkpoint')
     expect(draw(stateAfter(1))).toContain('Evaluating on held-out episodes')
@@ -116,7 +116,7 @@ describe('plain lines', () => {
     return written
   }
 
-  it('say first what will happen, last what to do next, and are few', () => {
+  it('show the plan first, next steps last, and are few', () => {
     const written = lines(20)
     expect(written[0]).toBe('→ Training on @agentgym/cart-pole@1.0.0 with ppo, 100,000 steps, seed 1')
     expect(written[1]).toContain('agents/cart-pole')
@@ -127,7 +127,7 @@ describe('plain lines', () => {
     expect(progressLines.at(-1)).toMatch(/^100%/)
   })
 
-  it('say which defaults the run takes, and nothing where the scenario has set them', () => {
+  it('show the defaults in use, except those set by the scenario', () => {
     const settings = { ...recordedPlan.settings, gamma: 0.995, hidden: [128, 128], embedding: 32 }
     const plan = { ...recordedPlan, settings, defaults: ['embedding', 'hidden', 'gamma'] }
     const terminal = terminalOf(80)
@@ -154,13 +154,13 @@ describe('plain lines', () => {
     ])
   })
 
-  it('tell the settings when asked for more', () => {
+  it('show settings with --verbose', () => {
     expect(lines(20, true).join('\n')).toContain('learning_rate = 0.001')
   })
 })
 
 describe('JSON lines', () => {
-  it('are events of the contract, the result last and once', () => {
+  it('are events of the contract, with one result at the end', () => {
     const written: string[] = []
     const view = jsonView((line) => written.push(line))
     view.start(recordedPlan)
@@ -180,7 +180,7 @@ describe('the result', () => {
     evaluation: { ...result.evaluation, episodes: 100, return_mean: 311.25, return_std: 20, success: { ok, criteria } },
   })
 
-  it('names every criterion with what was reached', () => {
+  it('shows every criterion with its value', () => {
     const lines = resultLines(
       withSuccess(false, [
         { metric: 'tool_reliability', target: 0.95, value: 0.97, ok: true },
@@ -195,14 +195,14 @@ describe('the result', () => {
     expect(lines.join()).not.toContain('memory')
   })
 
-  it('says that a policy without memory missed a target', () => {
+  it('notes that a policy without memory missed a target', () => {
     const missed = withSuccess(false, [{ metric: 'solved', target: 0.95, value: 0.5, ok: false }])
     const linesOf = (memory: boolean) => resultLines({ ...missed, memory }, terminalOf(80), { out: 'agents/maze' })
     expect(linesOf(false)[2]).toMatch(/^ {2}The policy has no memory: .* --set memory=gru\.$/)
     expect(linesOf(true).join()).not.toContain('no memory')
   })
 
-  it('claims no success where the scenario has no targets', () => {
+  it('claims no success without targets', () => {
     expect(resultLines(withSuccess(null, []), terminalOf(80), { out: 'agents/cart-pole' })[0]).toContain(
       'the scenario has no targets',
     )

@@ -15,7 +15,7 @@ const evaluation: Evaluation = {
 }
 
 describe('differingFields', () => {
-  it('finds an evaluation equal to itself, also after JSON', () => {
+  it('treats an evaluation as equal to itself, also after JSON', () => {
     expect(differingFields(evaluation, JSON.parse(JSON.stringify(evaluation)))).toEqual([])
   })
 
@@ -31,11 +31,11 @@ describe('differingFields', () => {
     expect(differingFields(evaluation, { ...evaluation, ...change })).toMatchObject([{ field }])
   })
 
-  it('takes the same bundle under another name for the same scenario', () => {
+  it('treats the same bundle under another name as the same scenario', () => {
     expect(differingFields(evaluation, { ...evaluation, scenario: '@bob/desk@2.0.0' })).toEqual([])
   })
 
-  it('names the versions that may be why, and obeys no text of a stranger', () => {
+  it('names differing versions, and escapes untrusted text', () => {
     const found = { ...evaluation, return_mean: 0.3 }
     const text = differenceText(
       differingFields(evaluation, found),

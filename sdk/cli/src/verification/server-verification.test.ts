@@ -38,7 +38,7 @@ const linesOf = (signed: VerificationStatement) =>
     terminalOf(120),
   ).join('\n')
 
-it('a verification says how many workers agreed, and that its tasks are few and public', () => {
+it('a verification shows the number of agreeing workers, and a small public task set', () => {
   expect(linesOf(statement)).toContain('2 workers agreed')
   expect(linesOf(statement)).toContain('tasks: fixed set of 200, public')
   expect(linesOf({ ...statement, task_set: { split: 'eval', size: 1e9, fixed: false } })).not.toContain('fixed set')
@@ -47,7 +47,7 @@ it('a verification says how many workers agreed, and that its tasks are few and 
   expect(linesOf(old)).toContain('100 held-out episodes')
 })
 
-it('a leaderboard shows the interval and the attempts; one of an older server has neither', () => {
+it('a leaderboard shows interval and attempts, if the server sends them', () => {
   const entry: Leaderboard['entries'][number] = {
     ...{ rank: 1, publisher: 'acme', return_mean: 0.94, return_std: 0.1, length_mean: 10, metrics: {}, success: true },
     ...{ episodes: 100, steps: 1_000, verified_at: statement.verified_at },

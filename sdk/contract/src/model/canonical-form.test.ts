@@ -28,8 +28,8 @@ function codeOf(check: () => unknown): string {
   }
 }
 
-describe('what the walk writes', () => {
-  it('is the file itself, where fields are in order', () => {
+describe('output of the walk', () => {
+  it('equals the file if its fields are in order', () => {
     for (const { name, policy, bytes } of goodModels.filter((_, i) => i !== 1)) {
       const canonical = checkModelStructure(bytes, { policy })
       expect(bytes.equals(canonical), name).toBe(true)
@@ -38,7 +38,7 @@ describe('what the walk writes', () => {
     }
   })
 
-  it('puts fields in the order of their numbers, and is nothing that may be published until then', () => {
+  it('sorts fields by number, and unsorted files cannot be published', () => {
     const [, { policy, bytes }] = goodModels
     const canonical = checkModelStructure(bytes, { policy })
     expect(canonical.length).toBe(bytes.length)
@@ -47,7 +47,7 @@ describe('what the walk writes', () => {
     expect(seen(canonical)).toEqual(seen(bytes))
   })
 
-  it('keeps what it does not interpret: names, documentation and metadata', () => {
+  it('keeps uninterpreted data: names, documentation and metadata', () => {
     const bytes = goodModel({
       graph: [[16, message([1, 'graph key'], [2, 'graph value'])]],
       model: [[14, message([1, 'key'], [2, '\u00e4\u{1f600}\ufeff'])]],
@@ -56,7 +56,7 @@ describe('what the walk writes', () => {
     expect(bytes.equals(checkModelStructure(bytes, { policy: goodPolicy }))).toBe(true)
   })
 
-  it('keeps packed and repeated dimensions as they are, and every bit of a weight', () => {
+  it('keeps packed and repeated dimensions, and every bit of a weight', () => {
     const [, ...rest] = [floats('w', [2, 4]), floats('b', [4]), floats('w.logits', [4, 2]), floats('w.value', [4, 1])]
     const axis = message([1, 1], [2, 7], [7, Buffer.from([1])], [8, 'axis'])
     const packed = message([1, Buffer.from([2, 4])], [2, 1], [4, weights(8)], [8, 'w'])
@@ -67,7 +67,7 @@ describe('what the walk writes', () => {
     expect(subnormal.equals(checkModelStructure(subnormal, { policy: goodPolicy }))).toBe(true)
   })
 
-  it('is the same whatever the order of the fields', () => {
+  it('does not depend on the order of fields', () => {
     fc.assert(
       fc.property(anyGood, fc.nat(), ({ policy, bytes }, seed) => {
         const canonical = checkModelStructure(bytes, { policy })
@@ -81,7 +81,7 @@ describe('what the walk writes', () => {
     )
   })
 
-  it('any change of a file is refused, or means what the walk saw in it, and is written the same from then on', () => {
+  it('any change of a file is refused, or preserved with a stable output', () => {
     let accepted = 0
     fc.assert(
       fc.property(anyGood, fc.nat(), ({ policy, bytes }, seed) => {
@@ -103,8 +103,8 @@ describe('what the walk writes', () => {
   })
 })
 
-describe('numbers in more bytes than they need', () => {
-  it('are refused wherever they are', () => {
+describe('overlong numbers', () => {
+  it('are refused everywhere', () => {
     const codes = new Set<string>()
     fc.assert(
       fc.property(anyGood, fc.nat(), ({ policy, bytes }, seed) => {
@@ -121,7 +121,7 @@ describe('numbers in more bytes than they need', () => {
 describe('packed numbers', () => {
   const walk = () => new ModelWalk({ ...modelLimits, fields: 2 ** 30 })
 
-  it('are read as they were written, in as many bytes as protobuf takes', () => {
+  it("are read as written, in protobuf's number of bytes", () => {
     const edges = [0, 1, 127, 128, 16_383, 16_384, 2 ** 31, 2 ** 32, 2 ** 35, 2 ** 53 - 1, -1, -128, -(2 ** 53) + 1]
     const integers = fc.array(fc.oneof(fc.constantFrom(...edges), fc.maxSafeInteger()), { maxLength: 20 })
     fc.assert(
@@ -138,7 +138,7 @@ describe('packed numbers', () => {
     )
   })
 
-  it('of floats hold every bit', () => {
+  it('of floats keep every bit', () => {
     const values = [0, -0, 2 ** -149, Math.fround(0.1), -3.4028234663852886e38]
     expect(Buffer.from(packNumbers(FIXED32, values))).toEqual(floatBytes(...values))
   })

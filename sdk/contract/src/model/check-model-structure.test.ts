@@ -30,14 +30,14 @@ describe('models that pass', () => {
     expect(codeOf(bytes, {}, policy)).toBe('accepted')
   })
 
-  it('use every operator of the list between them', () => {
+  it('together use every allowed operator', () => {
     const text = goodModels.map(({ bytes }) => bytes.toString('latin1')).join()
     expect(
       [...operators.keys()].filter((name) => !text.includes(`\x22${String.fromCharCode(name.length)}${name}`)),
     ).toEqual([])
   })
 
-  it('lie anywhere in a larger buffer', () => {
+  it('can be a view into a larger buffer', () => {
     const padded = Buffer.concat([Buffer.alloc(3), goodModel(), Buffer.alloc(5)])
     expect(codeOf(new Uint8Array(padded.buffer, padded.byteOffset + 3, padded.length - 8))).toBe('accepted')
   })
@@ -52,7 +52,7 @@ describe('testdata/models', () => {
     expect(readFileSync(join(folder, 'good.onnx')).equals(goodModel())).toBe(true)
   })
 
-  it('has every code of the walk but that of the size and of published bytes', () => {
+  it('covers every code of the walk except for size and published bytes', () => {
     const codes = new Set(badModels.map(({ code }) => code))
     expect([...codes].every((code) => code.startsWith('model_'))).toBe(true)
     expect(codes.size).toBe(30)
@@ -86,7 +86,7 @@ describe('limits', () => {
     expect(codeOf(goodModel(), { [limit]: limit === 'nameBytes' ? 512 : value + 1 })).toBe('accepted')
   })
 
-  it('the size of an observation, which the file need not hold', () => {
+  it('the size of an observation, which is not in the file', () => {
     const policy = { ...goodPolicy, observation: [{ ...goodPolicy.observation[0], size: 1e12 }] }
     const bytes = goodModel({
       nodes: [
@@ -107,7 +107,7 @@ describe('limits', () => {
     expect(codeOf(refused.bytes, {}, refused.policy)).toBe(code)
   })
 
-  it('a message that names what is wrong shows no more of it than fits a line', () => {
+  it('messages truncate names to one line', () => {
     const name = `\u202e${'x'.repeat(400)}`
     const bytes = goodModel({ inputs: [value(name, ['batch', 2])] })
     expect(() => checkModelStructure(bytes, { policy: goodPolicy })).toThrow(/"\ufffdx{79}…"/)
@@ -136,7 +136,7 @@ describe('attributes without a default', () => {
   })
 })
 
-describe('shapes are those that ONNX defines', () => {
+describe('shapes match ONNX', () => {
   /** Whether `nodes` make of `obs` [batch, size] the declared `dims` of `x`. */
   function makes(size: number, dims: (number | string)[], nodes: Buffer[], initializers: Buffer[] = []): string {
     const policy = { ...goodPolicy, observation: [{ ...goodPolicy.observation[0], size }] }

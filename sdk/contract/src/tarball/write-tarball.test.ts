@@ -24,7 +24,7 @@ const files = fc
   .map((list) => list.map(({ path, bytes }, index) => ({ path: `${index}${path}`, bytes })))
 
 describe('a written tarball', () => {
-  it('reads back as the files it was written from, whatever their order', async () => {
+  it('round-trips its files in any order', async () => {
     await fc.assert(
       fc.asyncProperty(files, async (list) => {
         const all = [...list, { path: 'package.json', bytes: Buffer.from('{}') }]
@@ -41,7 +41,7 @@ describe('a written tarball', () => {
     )
   })
 
-  it('has one form, byte for byte', async () => {
+  it('is deterministic', async () => {
     const { bytes } = await writeTarball([{ path: 'b.txt', bytes: Buffer.from('b') }])
     expect([...bytes.subarray(0, 10)]).toEqual([0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 0xff])
     const header = gunzipSync(bytes).subarray(0, 512).toString('latin1')
@@ -59,12 +59,12 @@ describe('package.json of a published tarball', () => {
     return String((await readBack(bytes))[0].bytes)
   }
 
-  it('is the author’s, byte for byte, if nothing has to go', async () => {
+  it('is the author’s, byte for byte, if nothing must be removed', async () => {
     const manifest = { name: '@t/maze', version: '1.0.0', devDependencies: { vitest: '^5' }, exports: './x.js' }
     expect(await publishedOf(manifest)).toBe(JSON.stringify(manifest))
   })
 
-  it('has dependencies where nobody installs them, and nothing that runs', async () => {
+  it('lists dependencies only where they are not installed, and no scripts', async () => {
     const published = await publishedOf({
       name: '@t/maze',
       scripts: { start: 'node .' },

@@ -4,7 +4,7 @@ import { cutHtml, fitHeadings } from './prose.tsx'
 
 describe('prose', () => {
   describe('headings of a README', () => {
-    it('go down below those of the page, at most to the sixth', () => {
+    it('are shifted below those of the page, at most to the sixth level', () => {
       const html = '<h1 dir="auto">A</h1><h2 id="h1">h2</h2><h6>F</h6><hr><header>h3</header>'
       expect(fitHeadings(html, 'B', 1)).toBe(
         '<h2 dir="auto">A</h2><h3 id="h1">h2</h3><h6>F</h6><hr><header>h3</header>',
@@ -12,13 +12,13 @@ describe('prose', () => {
       expect(fitHeadings('<h1>A</h1><h5>E</h5>', 'B', 2)).toBe('<h3>A</h3><h6>E</h6>')
     })
 
-    it('a first one that says what the page is called is left out', () => {
+    it('a first one equal to the page title is omitted', () => {
       expect(fitHeadings('<h1 dir="auto">Cart-Pole!</h1>\n<p>It</p>', 'Cart pole', 1)).toBe('\n<p>It</p>')
       expect(fitHeadings('<p>It</p><h1>Cart pole</h1>', 'Cart pole', 1)).toContain('<h2>Cart pole</h2>')
       expect(fitHeadings('<h1><code>Cart</code> pole</h1>', 'Cart pole', 1)).toContain('<h2>')
     })
 
-    it('change digits alone, whatever the text is', () => {
+    it('change only digits', () => {
       const parts = fc.array(
         fc.oneof(
           fc.constantFrom('<h1>', '</h1>', '<h3 id="x">', '<', '>', '"', 'h1', '<a href="', '&#x3C;h1>'),
@@ -38,17 +38,17 @@ describe('prose', () => {
 
 describe('cut html', () => {
   describe('the beginning of HTML', () => {
-    it('is all of it where that is short enough', () => {
+    it('is unchanged if short enough', () => {
       expect(cutHtml('<p>a</p>', 8)).toBeNull()
       expect(cutHtml('<p>ü</p>', 8)).not.toBeNull()
     })
 
-    it('ends where a block ends', () => {
+    it('ends at the end of a block', () => {
       const html = `<h2>A</h2>\n<p title="a > b">${'word '.repeat(10)}</p>\n<p>${'x '.repeat(100)}</p>`
       expect(cutHtml(html, 120)).toBe(html.slice(0, html.indexOf('\n<p>')))
     })
 
-    it('closes what is open where one block is longer than all', () => {
+    it('closes open elements within an oversized block', () => {
       const list = `<ul><li>${'<p>one <b>two</b></p></li><li>'.repeat(1_000)}</li></ul>`
       const cut = cutHtml(list, 1_000) ?? ''
       expect(cut).toMatch(/<\/li><\/ul>$/)
@@ -58,7 +58,7 @@ describe('cut html', () => {
       expect(cutHtml(`<pre>${'x'.repeat(2_000)}</pre>`, 1_000)).toBe('<pre></pre>')
     })
 
-    it('has every element closed and no entity in parts, wherever it ends', () => {
+    it('closes every element and splits no entity', () => {
       const leaf = fc.constantFrom(
         'word ',
         '&#x3C;b&#x3E; ',

@@ -42,7 +42,7 @@ describe('agent snippets', () => {
   }
 
   describe('snippets', () => {
-    it('give the likeliest action, counted as the scenario counts', () => {
+    it("return the most likely action in the scenario's numbering", () => {
       const [choice] = goodAgent.policy.action
       const [{ name, size }] = goodAgent.policy.observation
       const { request, action } = runNode(card(), { logits: [0.1, 0.9] })
@@ -53,7 +53,7 @@ describe('agent snippets', () => {
       expect(textOf(shifted, /^Python/)).toContain('return 5 + int(scores.argmax())')
     })
 
-    it('are whole whatever a stranger calls an input', () => {
+    it('are valid for any input name', () => {
       const [leaf] = goodAgent.policy.observation
       const names = [
         '"]; process.exit(1); ["',
@@ -80,7 +80,7 @@ describe('agent snippets', () => {
       for (const variable of variables) expect(variable).toMatch(/^(?!(?:class|model|options)$)[A-Za-z_]\w*$/)
     })
 
-    it('load the model as the format that was checked', () => {
+    it('load the model in the checked format', () => {
       const text = textOf(card(), /^Python/)
       expect(text).toContain('options.add_session_config_entry("session.load_model_format", "ONNX")')
       expect(text.match(/InferenceSession\(.*/g)).toEqual([
@@ -89,7 +89,7 @@ describe('agent snippets', () => {
       expect(textOf(card(), /^Node/)).toContain('model.onnx", options)')
     })
 
-    it('give all outputs where an action is more than one choice', () => {
+    it('return all outputs for other actions', () => {
       const [choice] = goodAgent.policy.action
       const agent = card({
         action: [
@@ -138,13 +138,13 @@ describe('hosted snippets', () => {
     return noted as Awaited<ReturnType<typeof runNode>>
   }
 
-  it('ask this server for that version, with the token of the environment', async () => {
+  it('call this server for that version, with the token from the environment', async () => {
     const { options, request } = await runNode({ type: 'box', shape: [2], low: zeros(2), high: zeros(2) })
     expect({ ...options }).toEqual({ baseURL: 'https://gym.example/v1', apiKey: 'agt_1' })
     expect(request).toMatchObject({ model: '@acme/solver@1.2.3', messages: [{ role: 'user', content: '[0,0]' }] })
   })
 
-  it('are whole whatever a stranger calls a part of the observation, and short however large it is', async () => {
+  it('are valid for any observation names, and short for any size', async () => {
     const names = ['"]; process.exit(1); ["', '__proto__', '\n"""', "'", '</script>', '`']
     const space: SpaceDescription = {
       type: 'dict',

@@ -23,7 +23,7 @@ const listKeyOf = (leaves: SpaceLeaf[], fields: TrialField[], typed: Record<stri
   trialObservation(leaves, fields, sent(fields, typed))
 
 describe('fields of a trial', () => {
-  it('are numbers with their names and bounds, filled with the example', () => {
+  it('are numbers with names and bounds, filled with the example', () => {
     const leaves = spaceLeaves(box([-4.8, 4.8], [null, null], [-0.418, 0.418]))
     const view = { kind: 'cart' as const, position: 0, angle: 2, track: { low: -5, high: 5 } }
     const fields = trialFields(leaves, episodeOf([0.012, -3, 0.42], [], view))
@@ -35,7 +35,7 @@ describe('fields of a trial', () => {
     expect(listKeyOf(leaves, fields, { 'observation-0-1': ' 1e-3 ' })).toEqual([0.012, 0.001, 0.418])
   })
 
-  it('are lists of labels for choices, counted as the scenario counts, and a text', () => {
+  it("are lists of labels for choices, in the scenario's numbering, and text", () => {
     const leaves = spaceLeaves({
       type: 'dict',
       entries: [
@@ -61,7 +61,7 @@ describe('fields of a trial', () => {
     expect(request).toBe('{"mood":6,"inner":{"__proto__":[0.5]},"said":"bye","dice":[3,299]}')
   })
 
-  it('are one text of JSON where there are many', () => {
+  it('are a single JSON field if there are many', () => {
     const leaves = spaceLeaves(box(...Array.from({ length: 25 }, (): [number, number] => [0, 1])))
     const [field, ...others] = trialFields(leaves, episodeOf([0.5]))
     expect([field.kind, others]).toEqual(['json', []])
@@ -73,7 +73,7 @@ describe('fields of a trial', () => {
     )
   })
 
-  it.each(['', 'many', 'NaN', '1e999', '1,5'])('say where %j stands for a number', (text) => {
+  it.each(['', 'many', 'NaN', '1e999', '1,5'])('report %j as an invalid number', (text) => {
     const leaves = spaceLeaves(box([0, 1], [0, 1]))
     const fields = trialFields(leaves, null)
     expect(() => listKeyOf(leaves, fields, { 'observation-0-1': text })).toThrow(
@@ -81,7 +81,7 @@ describe('fields of a trial', () => {
     )
   })
 
-  it('sent as they are shown, they are the example, whatever the space', () => {
+  it('submitted unchanged give the example for any space', () => {
     const leafSpace = fc.oneof(
       fc
         .integer({ min: 1, max: 30 })

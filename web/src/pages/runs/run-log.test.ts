@@ -20,7 +20,7 @@ describe('a line of the log', () => {
   const line = (event: object) => describeEvent({ seq: 1, at: '2026-01-01T00:00:00Z', ...event } as RunEvent, 'EUR')
   const running = { worker: 'gpu-1', attempt: 1, price_minor_per_hour: 0, from_iteration: 0 }
 
-  it('says what happened, and what it cost', () => {
+  it('shows what happened, and the cost', () => {
     expect(line({ type: 'running', data: running })).toBe('Training on gpu-1 from the start, free.')
     const again = { ...running, price_minor_per_hour: 250, from_iteration: 40 }
     expect(line({ type: 'running', data: again })).toBe('Training on gpu-1 from iteration 40, €2.50 per hour.')
@@ -36,7 +36,7 @@ describe('a line of the log', () => {
     [{ return_mean: null, episodes: 0, success: { ok: null } }, 'no completed episode over 0 episodes.'],
     [{ return_mean: 475, episodes: 100, success: { ok: true } }, 'mean return 475 over 100 episodes, success.'],
     [{ return_mean: 12.5, episodes: 100, success: { ok: false } }, '12.5 over 100 episodes, targets not met.'],
-  ])('tells of an evaluation %o', (evaluation, words) => {
+  ])('shows an evaluation %o', (evaluation, words) => {
     expect(line({ type: 'evaluation', data: { iteration: 1, steps: 1_000, evaluation } })).toContain(words)
   })
 })
@@ -45,7 +45,7 @@ describe('the machines', () => {
   const worker = { state: 'idle', price_minor_per_hour: 0 }
   const status = (workers: object[], queued = 0) => ({ workers, queue: { train: { queued } } }) as ServerStatus
 
-  it('are told with their queue and price', () => {
+  it('are shown with queue and price', () => {
     expect(describeMachines(status([]), 'EUR')).toContain('No worker is connected')
     expect(describeMachines(status([{ ...worker, state: 'silent' }]), 'EUR')).toContain('No worker is connected')
     expect(describeMachines(status([worker]), 'EUR')).toBe(

@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts'
 
-/** What all replicas of an installation share beside its data: its secret, and who does which upkeep when. */
+/** Other state shared by all replicas: the secret, and the scheduled tasks. */
 export const installation: Migration = {
   name: '0004-installation',
   statements: [

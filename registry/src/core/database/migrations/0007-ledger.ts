@@ -13,12 +13,12 @@ const added = `update ledger_accounts account set
   debits_pending = account.debits_pending + sums.debits_pending,
   credits_pending = account.credits_pending + sums.credits_pending
   where id = sums.account_id`
-/** Called by a trigger of ours, not by a statement that somebody wrote. */
+/** Called by our own trigger, not by a client's statement. */
 const fromWithin = 'pg_trigger_depth() > 0'
 
 /**
- * The ledger. `ledger_transfers` is all there is to know; the other tables are sums of it, which triggers keep, and which
- * nobody else may write (decision 13). Amounts are minor units.
+ * The ledger. `ledger_transfers` is all there is to know; the other tables are sums of it, which only triggers may
+ * write (decision 13). Amounts are minor units.
  */
 export const ledger: Migration = {
   name: '0007-ledger',

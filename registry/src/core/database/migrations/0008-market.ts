@@ -110,7 +110,7 @@ export const market: Migration = {
       revoked_at timestamptz(3),
       used_at timestamptz(3)
     )`,
-    // One licence at a time: a second order for what somebody has is refused, whoever comes at the same moment.
+    // One license at a time: a second order for an owned license is refused, even concurrently.
     `create unique index entitlements_held_key on entitlements (holder_id, package_id, major) where revoked_at is null`,
     'create index entitlements_package_idx on entitlements (package_id) where revoked_at is null',
     "create trigger entitlements_kept before delete on entitlements for each row execute function refuse('entitlements are revoked, not deleted')",

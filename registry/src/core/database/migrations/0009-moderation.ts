@@ -68,7 +68,7 @@ export const moderation: Migration = {
       constraint reviews_reply_check check ((reply is null) = (reply_by is null) and (reply is null) = (replied_at is null))
     )`,
     'create index reviews_package_idx on reviews (package_id, created_at, id)',
-    // The row stays: whoever withdraws a review that was hidden writes no other in its place, and reports keep their subject.
+    // The row stays, so that a withdrawn hidden review cannot be rewritten, and reports keep their subject.
     "create trigger reviews_kept before delete on reviews for each row execute function refuse('a review is withdrawn, not deleted')",
     `create table reports (
       id uuid constraint reports_pkey primary key default gen_random_uuid(),

@@ -9,7 +9,7 @@ export const pictures: Migration = {
         constraint sample_episodes_version_id_fkey references versions (id),
       episode jsonb not null
     )`,
-    // Kept apart from the run: its metrics expire, and whoever may read the agent need not see the run.
+    // Separate from the run, whose metrics expire and which readers of the agent may not see.
     `create table learning_curves (
       version_id uuid constraint learning_curves_pkey primary key
         constraint learning_curves_version_id_fkey references versions (id),

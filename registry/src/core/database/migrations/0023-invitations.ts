@@ -1,6 +1,6 @@
 import type { Migration } from './migration.ts'
 
-/** Invitations to organizations: nobody is a member without having accepted one. Members of before stay members. */
+/** Invitations to organizations: new members must accept one. Existing members stay members. */
 export const invitations: Migration = {
   name: '0023-invitations',
   statements: [

@@ -4,7 +4,7 @@ import process from 'node:process'
 import Provider from 'oidc-provider'
 
 /**
- * A real OpenID provider in a process of its own, with log-in and consent pages. Whoever logs in as `NAME` has the address
+ * A real OpenID provider in a separate process, with login and consent pages. The user `NAME` has the address
  * `NAME@example.org`, unverified for names that begin with `unverified-`; a name with an @ is the address itself.
  * Arguments: the callback of its one client. Sends its address to its parent.
  */

@@ -27,7 +27,7 @@ export async function startMarketServer(database: Database, config: Partial<Serv
   }
 }
 
-/** Publishes `@seller/base` 1.0.0 with a price, before anybody relies on it. */
+/** Publishes `@seller/base` 1.0.0 with a price, before it has users. */
 export async function sell(
   services: TestServices,
   seller: Actor,
@@ -41,7 +41,7 @@ export async function sell(
   return name
 }
 
-/** Everybody who may ask: what they bring decides what they get. */
+/** All callers with their credentials. */
 export type Cast = {
   seller: Actor
   other: Actor
@@ -81,11 +81,14 @@ export type AccessWorld = {
   names: Record<string, string>
   /** A path with its names; `/npm/{paid}/tarball` is the one that npm asks for. */
   filled(path: string): string
-  /** What everybody is answered. */
+  /** Expected response per caller. */
   statuses(method: string, path: string, json?: unknown, headers?: Record<string, string>): Promise<number[]>
 }
 
-/** A marketplace in which `buyer` and the organization of `colleague` have bought what there is, and `refunded` gave it back. */
+/**
+ * A marketplace in which `buyer` and the organization of `colleague` have bought everything, and `refunded` got
+ * refunds.
+ */
 export async function openAccessWorld(database: Database): Promise<AccessWorld> {
   const server = await startMarketServer(database)
   const cast = await openCast(database)
@@ -135,7 +138,7 @@ async function tokensOf({ tokenOf }: MarketServer, cast: Cast): Promise<AccessWo
   }
 }
 
-/** Everything is bought, by one of them given back, and then some of it taken down. */
+/** Buys everything, refunds one buyer, and then takes some packages down. */
 async function trade({ server, cast, tokens, names }: Omit<AccessWorld, 'filled' | 'statuses'>): Promise<void> {
   const { services, call } = server
   const { buyer, orgOwner, org, refunded } = cast

@@ -86,7 +86,7 @@ type CallMore = {
   version?: string
 }
 
-/** What the agent does upon every observation. */
+/** The agent's action for every observation. */
 export const acted = ({ id }: { id: string }): CallAnswer => ({
   ...{ id, action: 1, label: 'right', probabilities: [0.25, 0.75], model_ms: 0.5 },
 })

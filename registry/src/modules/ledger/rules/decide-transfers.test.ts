@@ -230,7 +230,7 @@ it('conserves money, keeps limits, and refusals change nothing, for any requests
         expect(outcomes).toHaveLength(call.length)
         const sums = [...books.accounts.keys()].map((id) => books.sums(id))
         const total = (index: number) => sums.reduce((sum, of) => sum + of[index], 0n)
-        // The books began with 100 credits and 40 debits of somebody else's.
+        // The ledger started with 100 credits and 40 debits of other accounts.
         expect(total(0) - 40n).toBe(total(1) - 100n)
         expect(total(2)).toBe(total(3))
         for (const of of sums) for (const sum of of) expect(sum).toBeGreaterThanOrEqual(0n)
@@ -238,7 +238,7 @@ it('conserves money, keeps limits, and refusals change nothing, for any requests
         expect(funds[0] + funds[2]).toBeLessThanOrEqual(funds[1])
         expect(owed[1] + owed[3]).toBeLessThanOrEqual(owed[0])
         expect(books.sums('pounds')).toEqual([0n, 0n, 0n, 0n])
-        // Asked again in the same order, nothing of it happens again.
+        // Repeating the same requests changes nothing.
         const after = new Map(books.accounts)
         if (outcomes.every((outcome) => outcome === 'created' || outcome === 'exists')) {
           expect(new Set(books.apply(...call))).toEqual(new Set(['exists']))

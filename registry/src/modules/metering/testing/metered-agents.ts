@@ -14,7 +14,9 @@ export type Terms = {
   royaltyBasisPoints?: number
 }
 
-/** An agent with the terms of its calls, of a seller of its own; with `royaltyBasisPoints` on a scenario of somebody else. */
+/**
+ * An agent with the terms of its calls, of a seller of its own; with `royaltyBasisPoints` on another seller's scenario.
+ */
 export async function meteredAgent(
   database: Database,
   { trialCalls = 0, callsPriceMinor = 0, licenseMinor = 0, royaltyBasisPoints }: Terms,

@@ -14,7 +14,7 @@ export type ModelOrder = {
   used: boolean
 }
 
-/** What a market of a few traders must do, one thing after the other, in as few words as it takes. Amounts are minor units. */
+/** The simplest model of a market with a few traders, one operation after another. Amounts are minor units. */
 export class MarketModel {
   readonly traders: ModelTrader[]
   readonly packages: ModelPackage[]
@@ -28,7 +28,7 @@ export class MarketModel {
     this.#feeBasisPoints = feeBasisPoints
   }
 
-  /** All that somebody has, less what they owe: the same in whatever order things happened. */
+  /** A trader's total less debts, which does not depend on the order of events. */
   worth(trader: number): number {
     const { balance, earnings, debt } = this.traders[trader]
     return balance + earnings - debt

@@ -178,8 +178,8 @@ class MarketWorld {
   }
 
   /**
-   * Purchases of one buyer at the same moment. In which order they came to pass nobody says, so the model takes those that
-   * did; who was refused must lack the money at the end.
+   * Concurrent purchases of one buyer. Their order is unknown, so the model applies those that succeeded; refused ones
+   * must lack the money at the end.
    */
   async #crowd({ trader, listed }: Extract<Step, { do: 'crowd' }>): Promise<void> {
     const actor = this.#people.traders[trader]
@@ -227,7 +227,7 @@ class MarketWorld {
     expect(paid[0].outcome === 'created').toBe(this.#model.payOut(trader, amount))
   }
 
-  /** Everybody has what the model says. */
+  /** All balances match the model. */
   async compare(): Promise<void> {
     for (const [index, { accountId }] of this.#people.traders.entries()) {
       const { balance = 0, earnings = 0, debt = 0 } = await holdings(this.#services.database, accountId)

@@ -14,7 +14,7 @@ import { type OrderRequest, type Placed, placeOrder } from '../place-order.ts'
 
 const currency = 'USD'
 
-/** Somebody with all scopes, without the work of signing up. */
+/** A user with all scopes, without signing up. */
 export async function createTrader({ query }: Database, prefix = 'trader'): Promise<Actor> {
   const username = `${prefix}${randomBytes(8).toString('hex')}`
   const { id } = await query
@@ -44,7 +44,7 @@ function actorOf(accountId: string, username: string): Actor {
   return { accountId, username, emailVerified: true, operator: false, tokenId: null, scopes: new Set(scopes) }
 }
 
-/** A token of somebody, as whoever shows it is known. */
+/** The actor of a user's token. */
 export async function createTokenActor({ query }: Database, actor: Actor): Promise<Actor & { tokenId: string }> {
   const { id } = await query
     .insertInto('tokens')
@@ -143,7 +143,7 @@ const nextMoment = () => new Date(began + ++moments)
 const began = Date.now() - 3_600_000
 let moments = 0
 
-/** A price that holds from now on, whatever held before. */
+/** Sets a price that is effective immediately. */
 export async function setListPrice(
   { query }: Database,
   { id, ownerId }: Pick<Listed, 'id' | 'ownerId'>,
@@ -176,7 +176,7 @@ export async function insertRun(
   return id
 }
 
-/** Money onto somebody's balance, as a top-up brings it. */
+/** Credits a balance like a top-up. */
 export async function fund(database: Database, accountId: string, amountMinor: number): Promise<void> {
   await database.transaction(async (query) => {
     const [provider, balance] = await openAccounts(query, [
@@ -192,7 +192,7 @@ export async function fund(database: Database, accountId: string, amountMinor: n
   })
 }
 
-/** What accounts of somebody hold, by code; what is owed is below zero. */
+/** Balances of an owner's accounts by code; debts are negative. */
 export async function holdings({ query }: Database, ownerId: string | null): Promise<Record<string, number>> {
   const accounts = await readOwnersAccounts(query, ownerId)
   return Object.fromEntries(accounts.map((account) => [account.code, Number(availableMinor(account))]))
@@ -232,11 +232,11 @@ export type Shop = {
   /** Of the scenario that the seller's agents are trained on; asks for 15 % of what they are sold for. */
   author: Actor
   scenario: Listed
-  /** One more package of the seller's; free unless told. */
+  /** Another package of the seller. Default: free. */
   list(price?: Listing['price'], more?: Partial<Listing>): Promise<Listed>
-  /** Somebody new, with so much on their balance. */
+  /** A new user with that balance. */
   buyer(fundsMinor: number): Promise<Actor>
-  /** Holds the books to the rules, and closes the database. */
+  /** Audits ledger and market, and closes the database. */
   close(): Promise<void>
 }
 

@@ -132,7 +132,7 @@ describeOnEngines('documents of versions on $kind', ({ open }) => {
     const named = [...Object.keys(files), 'case.png', '../a.png', '/a.png', 'data:image/png;base64,AAAA', 'missing.png']
     await publish('1.0.0', named.map((path) => `![${path}](${path})`).join('\n\n'), files)
     const readme = (await readmeOf('1.0.0')).html
-    // A picture with something behind it is a picture to whoever is told so, and nothing else.
+    // An image with trailing data is served as an image only.
     expect(shownIn(readme)).toHaveLength(2)
     const [, polyglot] = shownIn(readme)
     expect((await get(polyglot)).headers.get('content-type')).toBe('image/png')

@@ -18,7 +18,7 @@ type Sent = { json?: unknown; headers?: Record<string, string>; key?: string }
 export type PaymentsServer = {
   url: string
   services: TestServices
-  /** A token of somebody, which may do that. */
+  /** A user's token with that scope. */
   token(actor: Actor, scopes?: Scope[]): Promise<string>
   call(method: string, path: string, token: string | null, sent?: Sent): Promise<Answer>
   close(): Promise<void>
@@ -56,7 +56,7 @@ export type StripeMarket = {
   stripe: StripeStandIn
   server: PaymentsServer
   trader(): Promise<Trader>
-  /** A package of somebody who sells it for so much. */
+  /** A package of another seller with that price. */
   listing(seller: Trader, amountMinor: number): Promise<Listed>
   /** Asks for a top-up: its payment, and its session at Stripe. */
   ask(of: Trader, amountMinor: number): Promise<{ id: string; session: string }>

@@ -3,7 +3,7 @@ import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 
-/** What goes wrong with the next request to a path: nothing is done, or it is done and nobody hears of it. */
+/** A fault of the next request to a path: nothing is done, or it is done without a response. */
 type Fault = 'lost_request' | 'lost_answer' | 'fails'
 
 export type StripeStandIn = {
@@ -112,7 +112,7 @@ async function textOf(request: IncomingMessage): Promise<string> {
 
 export type Delivery = { at?: Date; secret?: string; alter?: (body: string) => string }
 
-/** Sends an event to our webhook as Stripe does, or as somebody does who would like to be Stripe. */
+/** Sends an event to our webhook like Stripe, or like an impostor. */
 export async function deliver(
   { webhookSecret }: Pick<StripeStandIn, 'webhookSecret'>,
   server: string,
@@ -135,7 +135,7 @@ type StripeEvent = { id: string; object: 'event'; type: string; created: number;
 
 type StripeBooks = ReturnType<typeof createStripeBooks>
 
-/** Stripe's side of everything: objects by id, and the events that it would tell of them. */
+/** Stripe's state: objects by ID, and the events about them. */
 function createStripeBooks() {
   const things = new Map<string, Thing>()
   const books: Books = {
@@ -225,7 +225,7 @@ function connectOf({ keep, get, has, all }: Books) {
   }
 }
 
-/** What becomes of payments, each as the event that Stripe tells. */
+/** Results of payments, each as a Stripe event. */
 function paymentEvents({ keep, get }: Books) {
   return {
     /** The payer has paid; `later`: the bank says in some days whether. */

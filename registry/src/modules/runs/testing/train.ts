@@ -84,7 +84,7 @@ export async function resume({ services }: Training, id: string, budgetMinor: nu
   return services.database.transaction((query) => resumeRun(query, context, id, { budgetMinor, tokenId: null }))
 }
 
-/** As if the run's worker had been silent for two minutes. */
+/** As if the run's worker had not responded for two minutes. */
 export async function silence({ services, queue }: Training, id: string): Promise<void> {
   const { query } = services.database
   await sql`update jobs set leased_until = now() - interval '1 minute' where id = ${id} and state = 'leased'`.execute(
