@@ -142,7 +142,7 @@ async function closedLoop(buy: () => Promise<void>, forSeconds: number): Promise
   return (made * 1_000) / (performance.now() - started)
 }
 
-/** With hot accounts folded meanwhile, more often than upkeep does. */
+/** With hot accounts folded meanwhile, more often than the scheduled task does. */
 async function whileUpkeep<Result>(database: Database, work: () => Promise<Result>): Promise<Result> {
   const done = new AbortController()
   const upkeep = (async () => {

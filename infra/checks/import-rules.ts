@@ -44,7 +44,7 @@ export function importRules(root: string): IForbiddenRuleType[] {
     },
     {
       name: 'scenario-imports-nothing',
-      comment: 'It runs inside the isolate, where there is no Node and nobody else.',
+      comment: 'It runs inside the isolate, without Node and other packages.',
       from: { path: '^sdk/scenario/', pathNot: tests },
       to: { pathNot: '^sdk/scenario/src/' },
     },
@@ -127,7 +127,7 @@ const tarballRules: IForbiddenRuleType[] = [
 const serviceRules: IForbiddenRuleType[] = [
   {
     name: 'client-imports-only-contract',
-    comment: 'It runs wherever somebody talks to a server, in browsers too.',
+    comment: 'It runs in every client of a server, including browsers.',
     from: { path: '^sdk/client/src/', pathNot: tests },
     to: { path: [packages, '^(node:|fs$|path$|crypto$)'], pathNot: ['^sdk/client/src/', '^sdk/contract/'] },
   },

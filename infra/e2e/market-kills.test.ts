@@ -36,7 +36,7 @@ type PurchaseRequest = {
 }
 type Lane = { buyer: Actor; token: string; requests: PurchaseRequest[] }
 
-describe('kill -9 of the server amid purchases, on PostgreSQL', () => {
+describe('kill -9 of the server during purchases, on PostgreSQL', () => {
   let fleet: Fleet
   let database: Database
   let seller: Actor
@@ -142,7 +142,7 @@ describe('kill -9 of the server amid purchases, on PostgreSQL', () => {
       for (let kill = 0; kill < kills; kill++) {
         const round = await Promise.all(Array.from({ length: lanes }, openLane))
         const trading = round.map(trade)
-        // From the first answer on, so that it strikes amid purchases however slow the machine is.
+        // From the first answer on, so that it strikes during purchases however slow the machine is.
         while (!round.some(({ requests }) => requests.some(({ order }) => order !== null))) await delay(5)
         await delay(Math.random() * 600)
         await fleet.kill('server')
@@ -158,7 +158,7 @@ describe('kill -9 of the server amid purchases, on PostgreSQL', () => {
           expect(requests.every(({ refundKey, refunded }) => (refundKey === null) === (refunded === null))).toBe(true)
         }
       }
-      console.log(`${kills} kills amid ${answered} purchases that were answered`)
+      console.log(`${kills} kills during ${answered} answered purchases`)
     },
     isLong ? 3_600_000 : 300_000,
   )

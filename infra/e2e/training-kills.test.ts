@@ -42,7 +42,7 @@ const pauseMs = () => (isLong ? 2_500 + Math.random() * 3_000 : Math.random() * 
 let undisturbed: Observed | undefined
 type Observed = { run: Run; curve: string; modelHash: string; audit: RunAudit | undefined }
 
-describe.each(['postgresql', 'pglite'] as const)('kill -9 amid a run, on %s', (engine) => {
+describe.each(['postgresql', 'pglite'] as const)('kill -9 during a run, on %s', (engine) => {
   let fleet: Fleet
   let database: Database | undefined
   let builder: Client
@@ -103,7 +103,7 @@ describe.each(['postgresql', 'pglite'] as const)('kill -9 amid a run, on %s', (e
   }
 
   const holds = ({ run, curve, modelHash, audit }: Observed) => {
-    expect(curve === undisturbed?.curve, 'the curve is that of a run that nobody disturbed').toBe(true)
+    expect(curve === undisturbed?.curve, 'the curve equals that of an undisturbed run').toBe(true)
     expect(modelHash).toBe(undisturbed?.modelHash)
     expect(run.agent?.package).not.toBeNull()
     if (audit === undefined) return
@@ -121,7 +121,7 @@ describe.each(['postgresql', 'pglite'] as const)('kill -9 amid a run, on %s', (e
       let done = 0
       for (let round = 0; done < kills; round++) {
         const id = await start(builder, `killed-${victim}-${round}`)
-        // One kill tells something where it comes amid the training; of many, some may come before.
+        // A single kill must come during training; of many, some may come before.
         if (!isLong) await until(async () => (await look(id)).progress !== null)
         let inRound = 0
         while (inRound < killsARun && done < kills) {

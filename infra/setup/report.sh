@@ -34,7 +34,7 @@ step() {
   wait "$step_ticker" 2>/dev/null || true
   if [ "$step_status" != 0 ]; then
     tail -n 25 "$logs/$step_name.log" | sed 's/^/  | /' >&2
-    say "$cross $step_what (exit $step_status). The whole log: $logs/$step_name.log. Run the same command again once it is mended: finished steps are kept."
+    say "$cross $step_what (exit $step_status). The whole log: $logs/$step_name.log. Run the same command again once it is fixed: finished steps are kept."
     return 1
   fi
   say "$tick $step_what, $(($(date +%s) - step_start)) s"

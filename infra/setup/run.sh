@@ -2,7 +2,7 @@
 # Makes this clone ready and then runs a script with the project's own Node 24 first on the PATH:
 #   sh infra/setup/run.sh infra/setup/demo.sh [ARGUMENTS]
 # Every step is skipped when its inputs have not changed, so that a run with nothing to do costs a fraction of a second
-# and needs no network. A step counts as done only after it has succeeded: an interrupted set-up mends itself next time.
+# and needs no network. A step counts as done only after it has succeeded: an interrupted set-up repairs itself next time.
 # What it says goes to stderr; stdout belongs to the script.
 set -eu
 

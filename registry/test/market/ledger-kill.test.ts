@@ -22,7 +22,7 @@ const writer = fileURLToPath(new URL('./ledger-writer.ts', import.meta.url))
 const kills = isLong ? 50 : 2
 const currency = 'EUR'
 
-describeOnEngines('kill -9 amid transfers on $kind', ({ create }) => {
+describeOnEngines('kill -9 during transfers on $kind', ({ create }) => {
   let running: ChildProcess | undefined
   afterEach(() => void running?.kill('SIGKILL'))
 

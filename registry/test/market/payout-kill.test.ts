@@ -23,7 +23,7 @@ export type PayoutSender = {
 const sender = fileURLToPath(new URL('./payout-sender.ts', import.meta.url))
 const rounds = isLong ? 40 : 2
 
-describe('kill -9 amid payouts, on PostgreSQL', () => {
+describe('kill -9 during payouts, on PostgreSQL', () => {
   let url: string
   let market: StripeMarket
   let seller: Trader
@@ -77,7 +77,7 @@ describe('kill -9 amid payouts, on PostgreSQL', () => {
 
   it.each([
     ['it is written down, and the provider was not asked', 'GET /v1/transfers'],
-    ['the provider has made it, and nobody has heard of it', 'POST /v1/transfers'],
+    ['the provider has made it, but no response arrived', 'POST /v1/transfers'],
   ])(
     'when %s',
     async (_, request) => {

@@ -27,7 +27,7 @@ const kills = isLong ? 100 : 2
 const callers = 3
 const priceMinor = 777
 
-describeOnEngines('kill -9 amid metered calls, on $kind', ({ create }) => {
+describeOnEngines('kill -9 during metered calls, on $kind', ({ create }) => {
   it(
     'acknowledged usage is paid, each event once, including remainders',
     async () => {

@@ -57,7 +57,7 @@ describe('watching a run', () => {
           { error: { code: 'scenario_threw', message: 'it threw' } },
           {
             state: 'failed',
-            error: { code: 'scenario_threw', message: 'it threw', hint: 'Mend it.' },
+            error: { code: 'scenario_threw', message: 'it threw', hint: 'Fix it.' },
           },
         )
       },
@@ -67,7 +67,7 @@ describe('watching a run', () => {
     expect(iterations).toEqual(Array.from({ length: iterations.length }, (_, index) => index + 1))
     expect(lines.at(-1)).toMatchObject({
       event: 'error',
-      error: { code: 'scenario_threw', message: 'it threw', hint: 'Mend it.', data: { run: recordedRunId } },
+      error: { code: 'scenario_threw', message: 'it threw', hint: 'Fix it.', data: { run: recordedRunId } },
     })
   })
 

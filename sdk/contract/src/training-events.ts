@@ -163,7 +163,7 @@ export const scenarioCheckSchema = z.strictObject({
   message: z.string(),
   /** The author's lines around the fault; only where the scenario was built from its sources. */
   frame: z.string().optional(),
-  /** It passed, and its message names what to mend. */
+  /** It passed, and its message names what to fix. */
   warning: z.literal(true).optional(),
   /** What it measured. `speed`: environment steps a second on one core. */
   value: z.number().optional(),

@@ -71,7 +71,7 @@ describeOnEngines('who may buy what on $kind', ({ open }) => {
     const sold = await listPackage(database, { ownerId: shop.id, owner: shop.username, price: oneTime(500) })
     expect(await codeOf(buy(services, seller, sold))).toBe('self_purchase')
     expect(await codeOf(buy(services, friend, sold))).toBe('self_purchase')
-    // An organization that the seller controls, whoever places the order.
+    // An organization that the seller controls, regardless of who places the order.
     const partner = await createOrganization(database, { [seller.accountId]: 'admin', [friend.accountId]: 'member' })
     await fund(database, partner.id, 5_000)
     expect(await codeOf(buy(services, friend, agent, { account: partner.username }))).toBe('self_purchase')

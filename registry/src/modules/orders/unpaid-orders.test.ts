@@ -109,7 +109,7 @@ describeOnEngines('orders paid at the provider on $kind', ({ open }) => {
       },
     ],
     [
-      'has expired, and nobody has noted it yet',
+      'has expired, but is not marked yet',
       /had expired/,
       ({ id }) =>
         database.query

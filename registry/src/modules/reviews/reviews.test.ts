@@ -75,7 +75,7 @@ describeOnEngines('reviews on $kind', ({ open }) => {
       at: new Date(Date.now() + 1_000),
     })
     await market.database().transaction((query) => refreshRating(query, at.packageId))
-    expect(await packageRow(), 'whoever judged it badly is not rid of by a price').toMatchObject({ votes: 1 })
+    expect(await packageRow(), 'a price does not remove a bad review').toMatchObject({ votes: 1 })
     expect(await review(token, 3)).toMatchObject({ status: 200 })
   })
 

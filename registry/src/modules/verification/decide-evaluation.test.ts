@@ -121,7 +121,7 @@ describe('verdicts of evaluation runs', () => {
       'run_again',
     ],
     [
-      'unlike signatures that disagree, and nobody else',
+      'disagreeing signatures without other workers',
       [run('a', reproduced(), { runtime: avx512 }), run('b', differs()), run('c', differs())],
       alone,
       'inconclusive',

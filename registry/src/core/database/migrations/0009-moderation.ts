@@ -94,7 +94,7 @@ export const moderation: Migration = {
       first_at timestamptz(3) not null default now(),
       constraint package_users_pkey primary key (account_id, package_id)
     )`,
-    // All ratings are weighted towards one mean, so that they compare; upkeep moves it, and every rating with it.
+    // All ratings are weighted towards one mean, so that they compare; a scheduled task updates it, and every rating with it.
     `create table rating_prior (
       only_row boolean constraint rating_prior_pkey primary key default true
         constraint rating_prior_only_row_check check (only_row),
