@@ -7,7 +7,7 @@ import type { Figure } from './figure.ts'
 const ticketRouting = fileURLToPath(new URL('./ticket-routing', import.meta.url))
 
 const sizes = [50, 200, 1_000, 10_000]
-const seeds = [1, 2, 3, 4, 5]
+const seeds = [1, 2, 3]
 const set = {
   steps: '40000',
   environments: '16',
@@ -18,6 +18,8 @@ const set = {
   entropy_coefficient: '0.01',
   gamma: '1',
   hidden: '64',
+  // Standardizing each number of a vector costs new wordings: 0.57 solved instead of 0.74 (200 tickets, one seed).
+  normalize_observation: 'false',
   embedding: '32',
   evaluate_every: '0',
   evaluation_episodes: '500',
@@ -29,33 +31,29 @@ const set = {
  * with trained embeddings of tokens, and with the frozen sentence encoder. 500 held-out tickets a run.
  */
 export async function encoderBenchmark(folder: string, say: (line: string) => void): Promise<Figure[]> {
-  const figures: Figure[] = []
-  for (const trainingTickets of sizes) {
-    for (const encoder of [null, 'minilm'] as const) {
-      const kind = encoder ?? 'embedding'
-      const runs: Run[] = []
-      for (const seed of seeds) {
-        const run = await resolveTickets(join(folder, `${kind}-${trainingTickets}-${seed}`), {
-          encoder,
-          trainingTickets,
-          seed,
-        })
-        say(`${trainingTickets} tickets, ${kind}, seed ${seed}: ${JSON.stringify(run)}`)
-        runs.push(run)
-      }
-      const solved = runs.map((run) => run.heldOut)
-      const value = solved.reduce((sum, each) => sum + each, 0) / solved.length
-      const range = `${Math.min(...solved).toFixed(2)} to ${Math.max(...solved).toFixed(2)}`
-      figures.push({
-        id: `tickets_${trainingTickets}_${kind}`,
-        what: `new wordings solved after ${trainingTickets} training tickets, ${encoder === null ? 'trained embeddings' : 'sentence encoder'} (${seeds.length} seeds: ${range})`,
-        value,
-        unit: 'share',
-        bar: null,
-      })
+  const variants = sizes.flatMap((trainingTickets) =>
+    ([null, 'minilm'] as const).map((encoder) => ({ encoder, trainingTickets, runs: [] as Run[] })),
+  )
+  for (const seed of seeds) {
+    for (const { runs, ...variant } of variants) {
+      const { encoder, trainingTickets } = variant
+      const run = await resolveTickets(join(folder, `${encoder}-${trainingTickets}-${seed}`), { ...variant, seed })
+      say(`${trainingTickets} tickets, ${encoder ?? 'trained embeddings'}, seed ${seed}: ${JSON.stringify(run)}`)
+      runs.push(run)
     }
   }
-  return figures
+  return variants.map(({ encoder, trainingTickets, runs }) => {
+    const solved = runs.map(({ heldOut }) => heldOut)
+    const range = `${Math.min(...solved).toFixed(2)} to ${Math.max(...solved).toFixed(2)} over ${seeds.length} seeds`
+    const means = encoder === null ? 'trained embeddings' : 'sentence encoder'
+    return {
+      id: `tickets_${trainingTickets}_${encoder ?? 'embeddings'}`,
+      what: `new wordings solved after ${trainingTickets} training tickets, ${means} (${range})`,
+      value: solved.reduce((sum, each) => sum + each, 0) / solved.length,
+      unit: 'share',
+      bar: null,
+    }
+  })
 }
 
 type Run = {

@@ -112,6 +112,7 @@ function modelCard(agent: AgentManifest, scenario: ScenarioPackage, seconds: num
       outputs(agent) +
       ` and \`value\` [batch], ${valueMeaning(agent)}. Observation normalisation is part of the graph.`,
     ...(agent.policy.head === undefined ? [] : ['', valuesAsLogits]),
+    ...encodedInputs(agent),
     '',
     '## How it was made',
     '',
@@ -129,6 +130,18 @@ function modelCard(agent: AgentManifest, scenario: ScenarioPackage, seconds: num
     '',
   ]
   return lines.join('\n')
+}
+
+/** What a caller of the model must compute for inputs that are made of texts. */
+function encodedInputs({ policy }: AgentManifest): string[] {
+  return policy.observation.flatMap(({ name, encoder }) =>
+    encoder === undefined
+      ? []
+      : [
+          '',
+          `\`${name}\` is the vector of a text by the sentence encoder \`${encoder.name}\` (model ${encoder.model_sha256}): mean over its first ${encoder.max_tokens} word pieces, of norm 1. AgentGym computes it; a hosted call takes the text.`,
+        ],
+  )
 }
 
 function startedFrom({ name, version, license, model_hash }: AgentParent): string {

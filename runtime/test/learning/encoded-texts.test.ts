@@ -1,7 +1,12 @@
 // @module-tag full
+import { randomUUID } from 'node:crypto'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
 import { resolveTrainingPlan } from '@agentgym/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { evaluateAgent } from '../../src/evaluation/evaluate-agent.ts'
+import { readAgentWithModel } from '../../src/evaluation/read-agent.ts'
+import { ServedAgent } from '../../src/hosting/served-agent.ts'
 import type { BuiltScenario } from '../../src/sandbox/build-scenario.ts'
 import { recordedTraining } from '../../src/training/testing/recorded-training.ts'
 import { removeFixtures, scenarioOf, trained } from '../scenario-fixture.ts'
@@ -73,6 +78,18 @@ it('learns with DQN, and with PPO understands wordings that share no word with t
   const ppo = await trained(scenario, { ...set, rollout_steps: 32, hidden: '32', learning_rate: 0.003 })
   // At random: 0.67 of 2.
   expect(ppo.result.evaluation.return_mean).toBeGreaterThan(1.5)
+  expect(readFileSync(join(ppo.out, 'README.md'), 'utf8')).toContain('`request.embedding` is the vector of a text')
+  const hosted = new ServedAgent(await readAgentWithModel(ppo.out), {
+    startMs: 60_000,
+    deadlineMs: 60_000,
+    processMemoryMb: 2_048,
+  })
+  const requests = ['Please give a refund', 'Where is my parcel', 'I forgot my password']
+  const answers = await hosted.answer(
+    requests.map((request) => ({ id: randomUUID(), observation: { request, asked: [0] }, action_mask: null })),
+  )
+  expect(answers.map((answer) => ('error' in answer ? answer.error : answer.action))).toEqual([0, 1, 2])
+  await hosted.end()
   const evaluation = await evaluateAgent({ agent: ppo.out, scenario, episodes: 60, seed: 0 })
   expect(evaluation).toEqual(ppo.result.evaluation)
 }, 240_000)

@@ -47,7 +47,7 @@ function isAsciiWordUnit(unit: number): boolean {
  * Writes token ids from `offset` on and 0 in what is left of `maxTokens`; returns how many words were written.
  * `target` may be longer than the row.
  */
-export function writeTokens(
+function writeTokens(
   text: string,
   maxTokens: number,
   vocabulary: number,
