@@ -3,6 +3,7 @@ import { dirname, join } from 'node:path'
 import { resolveTrainingPlan, scenarioPackageSchema, trainingAlgorithms } from '@agentgym/contract'
 import { createRng, type Rng } from '@agentgym/scenario'
 import {
+  actionLeaves,
   allocateBuffers,
   createEngine,
   DONE,
@@ -33,19 +34,21 @@ type Played = {
 function sampleActions(description: ScenarioDescription, buffers: EnvironmentBuffers, rngs: Rng[]): void {
   const { action, sizes } = description
   for (const [environment, rng] of rngs.entries()) {
-    if (action.type === 'discrete') {
-      const legal: number[] = []
-      for (let i = 0; i < action.n; i += 1) {
-        if (sizes.mask === 0 || buffers.masks[environment * sizes.mask + i] === 1) legal.push(i)
+    for (const { kind, size, counts, offset, maskOffset, low, high } of actionLeaves(action)) {
+      for (let i = 0; i < size; i += 1) {
+        const at = environment * sizes.action + offset + i
+        if (kind === 'box') {
+          const [bottom, top] = [low[i] ?? -1, high[i] ?? 1]
+          buffers.actions[at] = Math.min(top, Math.max(bottom, bottom + (top - bottom) * rng()))
+          continue
+        }
+        const mask = environment * sizes.mask + maskOffset + counts.slice(0, i).reduce((a, b) => a + b, 0)
+        const choices = Array.from({ length: counts[i] }, (_, choice) => choice)
+        buffers.actions[at] = rng.pick(
+          choices.filter((choice) => sizes.mask === 0 || buffers.masks[mask + choice] === 1),
+        )
       }
-      buffers.actions[environment] = rng.pick(legal)
-    } else if (action.type === 'box') {
-      for (let i = 0; i < sizes.action; i += 1) {
-        const low = action.low[i] ?? -1
-        const high = action.high[i] ?? 1
-        buffers.actions[environment * sizes.action + i] = Math.min(high, Math.max(low, low + (high - low) * rng()))
-      }
-    } else throw new Error(`no sampler for ${action.type}`)
+    }
   }
 }
 
@@ -84,6 +87,8 @@ function columnBounds({ observation }: ScenarioDescription): { low: number; high
     if (leaf.kind !== 'box') return Array.from({ length: leaf.size }, () => ({ low: 0, high: leaf.counts[0] - 1 }))
     const space =
       observation.type === 'dict' ? observation.entries.find(({ name }) => name === leaf.name)?.space : observation
+    // A slot is 1 and features without bounds, or zeros.
+    if (space?.type === 'list') return Array.from({ length: leaf.size }, () => ({ low: -Infinity, high: Infinity }))
     if (space?.type !== 'box') throw new Error(`no box ${leaf.name}`)
     return space.low.map((low, i) => ({
       low: Math.fround(low ?? -Infinity),
@@ -102,6 +107,7 @@ test('all are here', () => {
     'lunar-lander',
     'mountain-car',
     'pendulum',
+    'returns-desk',
     'snake',
     't-maze',
   ])
