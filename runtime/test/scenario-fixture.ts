@@ -32,6 +32,15 @@ export async function scenarioOf(
   definition: string,
   extra: { name?: string; success?: Record<string, number> } = {},
 ): Promise<BuiltScenario> {
+  return built(`export default defineScenario({ ${definition} })`, extra)
+}
+
+/** The same of a tool scenario's definition. */
+export async function toolScenarioOf(definition: string): Promise<BuiltScenario> {
+  return built(`export default defineToolScenario({ ${definition} })`, {})
+}
+
+async function built(source: string, extra: { name?: string; success?: Record<string, number> }) {
   const folder = temporaryFolder()
   mkdirSync(join(folder, 'src'))
   const agentgym = {
@@ -47,11 +56,9 @@ export async function scenarioOf(
     join(folder, 'package.json'),
     JSON.stringify({ name: extra.name ?? 'fixture', version: '1.2.3', license: 'MIT', agentgym }),
   )
-  const spaces = 'box, defineScenario, dict, discrete, multiDiscrete, text'
-  writeFileSync(
-    join(folder, 'src/index.js'),
-    `import { ${spaces} } from '@agentgym/scenario'\nexport default defineScenario({ ${definition} })\n`,
-  )
+  const spaces =
+    'box, choice, defineScenario, defineToolScenario, dict, discrete, list, multiDiscrete, number, pointer, text, tool'
+  writeFileSync(join(folder, 'src/index.js'), `import { ${spaces} } from '@agentgym/scenario'\n${source}\n`)
   return buildScenario(folder)
 }
 

@@ -18,12 +18,13 @@ int64_t Components(const Policy& policy) {
 
 }  // namespace
 
-ActionScorer::ActionScorer(const Policy& policy)
-    : policy_(policy), log_p_(policy.distribution_size), p_(policy.distribution_size), entropies_(Components(policy)),
+ActionScorer::ActionScorer(const Policy& policy, const std::vector<float>& weights)
+    : policy_(policy), weights_(weights), pointers_(policy, weights), log_p_(policy.distribution_size), p_(policy.distribution_size), entropies_(Components(policy)),
       slopes_(Components(policy)) {}
 
-ActionScorer::Result ActionScorer::Score(const float* output, const float* action, const uint8_t* mask,
-                                         const float* log_std) {
+ActionScorer::Result ActionScorer::Score(const float* output, const float* observation, const float* action,
+                                         const uint8_t* mask) {
+  const float* log_std = policy_.log_std < 0 ? nullptr : &weights_[policy_.log_std];
   Result sum{0, 0};
   int64_t component = 0;
   for (const ActionLeaf& leaf : policy_.action) {
@@ -40,14 +41,21 @@ ActionScorer::Result ActionScorer::Score(const float* output, const float* actio
       continue;
     }
     const uint8_t* legal = mask == nullptr ? nullptr : mask + leaf.mask_offset;
+    const float* logits = output + leaf.output_offset;
+    if (leaf.pointer_index >= 0) {
+      logits_.resize(leaf.counts[0]);
+      pointers_.Score(leaf, logits, observation, logits_.data());
+      logits = logits_.data();
+    }
     for (int64_t i = 0; i < leaf.size; ++i, ++component) {
       const int64_t count = leaf.counts[i];
       const auto chosen = static_cast<int64_t>(action[leaf.offset + i]);
-      const Result one = ScoreCategorical(output + at, count, legal, chosen, at);
+      const Result one = ScoreCategorical(logits, count, legal, chosen, at);
       entropies_[component] = one.entropy;
       sum.log_probability += one.log_probability;
       sum.entropy += one.entropy;
       at += count;
+      logits += count;
       if (legal != nullptr) legal += count;
     }
   }
@@ -64,11 +72,12 @@ ActionScorer::Result ActionScorer::ScoreGaussian(const ActionLeaf& leaf, const f
     const float sample = action[leaf.offset + i];
     const float log_deviation = s + std::log(std::abs(leaf.scale[i]));
     p_[at] = std::exp(-s);
-    log_p_[at] = ((squashed ? sample : (sample - leaf.center[i]) / leaf.scale[i]) - output[at]) * p_[at];
+    const float mean = output[leaf.output_offset + i];
+    log_p_[at] = ((squashed ? sample : (sample - leaf.center[i]) / leaf.scale[i]) - mean) * p_[at];
     sum.log_probability -= 0.5f * log_p_[at] * log_p_[at] + log_deviation + kHalfLogTwoPi;
     sum.entropy += log_deviation + 0.5f + kHalfLogTwoPi;
     if (!squashed) continue;
-    slopes_[component] = IntegrateLogSlope(leaf.squash[i], output[at], std::exp(s));
+    slopes_[component] = IntegrateLogSlope(leaf.squash[i], mean, std::exp(s));
     sum.log_probability -= LogSlope(leaf.squash[i], sample);
     sum.entropy += slopes_[component].value;
   }
@@ -99,8 +108,8 @@ ActionScorer::Result ActionScorer::ScoreCategorical(const float* logits, int64_t
   return {logits[chosen] - largest - log_total, entropy};
 }
 
-void ActionScorer::Gradient(const float* action, float by_log_probability, float by_entropy, float* output_gradient,
-                            float* log_std_gradient) const {
+void ActionScorer::Gradient(const float* output, const float* action, float by_log_probability, float by_entropy,
+                            float* output_gradient, float* heads_gradient) {
   int64_t component = 0;
   for (const ActionLeaf& leaf : policy_.action) {
     int64_t at = leaf.distribution_offset;
@@ -109,26 +118,48 @@ void ActionScorer::Gradient(const float* action, float by_log_probability, float
       continue;
     }
     if (leaf.gaussian) {
+      float* by_mean = output_gradient + leaf.output_offset;
       for (int64_t i = 0; i < leaf.size; ++i, ++at, ++component) {
         const float z = log_p_[at];
-        output_gradient[at] = by_log_probability * z * p_[at];
-        log_std_gradient[leaf.log_std_offset + i] += by_log_probability * (z * z - 1) + by_entropy;
+        by_mean[i] = by_log_probability * z * p_[at];
+        heads_gradient[leaf.log_std_offset + i] += by_log_probability * (z * z - 1) + by_entropy;
         if (leaf.squash.empty()) continue;
-        output_gradient[at] += by_entropy * slopes_[component].by_mean;
-        log_std_gradient[leaf.log_std_offset + i] += by_entropy * slopes_[component].by_log_deviation;
+        by_mean[i] += by_entropy * slopes_[component].by_mean;
+        heads_gradient[leaf.log_std_offset + i] += by_entropy * slopes_[component].by_log_deviation;
       }
       continue;
     }
+    logits_.resize(leaf.pointer_index >= 0 ? leaf.counts[0] : 0);
+    float* by_logit = leaf.pointer_index >= 0 ? logits_.data() : output_gradient + leaf.output_offset;
     for (int64_t i = 0; i < leaf.size; ++i, ++component) {
       const int64_t end = at + leaf.counts[i];
       const int64_t chosen = at + static_cast<int64_t>(action[leaf.offset + i]);
-      for (; at < end; ++at) {
+      for (; at < end; ++at, ++by_logit) {
         const float indicator = at == chosen ? 1.0f : 0.0f;
         // d log p(chosen) / d logit = [chosen] - p; d entropy / d logit = -p (log p + entropy)
-        output_gradient[at] = by_log_probability * (indicator - p_[at]) -
-                              by_entropy * p_[at] * (log_p_[at] + entropies_[component]);
+        *by_logit = by_log_probability * (indicator - p_[at]) -
+                    by_entropy * p_[at] * (log_p_[at] + entropies_[component]);
       }
     }
+    if (leaf.pointer_index < 0) continue;
+    pointers_.Gradient(leaf, output + leaf.output_offset, logits_.data(), output_gradient + leaf.output_offset,
+                       heads_gradient);
+  }
+}
+
+void ActionScorer::WriteDistribution(const float* output, const float* observation, float* distribution) {
+  for (const ActionLeaf& leaf : policy_.action) {
+    const float* from = output + leaf.output_offset;
+    float* to = distribution + leaf.distribution_offset;
+    if (leaf.pointer_index >= 0) {
+      pointers_.Score(leaf, from, observation, to);
+      continue;
+    }
+    int64_t columns = leaf.gaussian ? leaf.size : 0;
+    for (const int64_t count : leaf.counts) columns += count;
+    std::copy_n(from, columns, to);
+    if (!leaf.gaussian || !leaf.squash.empty()) continue;
+    for (int64_t i = 0; i < leaf.size; ++i) to[i] = leaf.center[i] + leaf.scale[i] * to[i];
   }
 }
 

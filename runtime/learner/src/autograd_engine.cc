@@ -67,7 +67,7 @@ class AutogradEngine final : public Engine {
         Wrap(values + first, {rows}).copy_(Run(policy_.critic, raw, weights_).reshape({rows}));
       }
       if (distribution == nullptr && !q) continue;
-      const Tensor actor = Distribution(Run(policy_.actor, raw, weights_));
+      const Tensor actor = Distribution(Run(policy_.actor, raw, weights_), raw, weights_);
       if (values != nullptr && q) Wrap(values + first, {rows}).copy_(actor.amax(1));
       if (distribution == nullptr) continue;
       Wrap(distribution + first * policy_.distribution_size, {rows, policy_.distribution_size}).copy_(actor);
@@ -90,7 +90,7 @@ class AutogradEngine final : public Engine {
     const std::vector<int64_t> places(plan.rows.begin(), plan.rows.end());
     if (results.distribution != nullptr || results.actor_states != nullptr) {
       const Tensor output = run(policy_.actor, rows.actor_states, results.actor_states);
-      if (results.distribution != nullptr) PutRows(results.distribution, places, Distribution(output));
+      if (results.distribution != nullptr) PutRows(results.distribution, places, Distribution(output, raw, weights_));
     }
     if (results.values != nullptr || results.critic_states != nullptr) {
       const Tensor output = run(policy_.critic, rows.critic_states, results.critic_states);
@@ -123,9 +123,10 @@ class AutogradEngine final : public Engine {
       const Tensor index = RowIndex(plan.rows.data(), batch_->size);
       const auto pick = [&](const Tensor& all) { return all.index_select(0, index); };
       const Tensor initial = InitialStates(batch_->sequences, plan, batch_->actor_states.data());
-      const Tensor output = RunSequences(policy_.actor, pick(observations_), weights_, plan, initial);
+      const Tensor raw = pick(observations_);
+      const Tensor output = RunSequences(policy_.actor, raw, weights_, plan, initial);
       const ActionScore score =
-          ScoreActions(Distribution(output), pick(actions_), masks_.defined() ? pick(masks_) : Tensor(), weights_);
+          ScoreActions(Distribution(output, raw, weights_), pick(actions_), masks_.defined() ? pick(masks_) : Tensor(), weights_);
       PutRows(log_probabilities, {plan.rows.begin(), plan.rows.end()}, score.log_probability);
       return;
     }
@@ -133,7 +134,8 @@ class AutogradEngine final : public Engine {
     for (int64_t first = 0; first < size; first += kForwardRows) {
       const int64_t rows = std::min(kForwardRows, size - first);
       const auto part = [&](const Tensor& all) { return all.narrow(0, first, rows); };
-      const Tensor distribution = Distribution(Run(policy_.actor, part(observations_), weights_));
+      const Tensor raw = part(observations_);
+      const Tensor distribution = Distribution(Run(policy_.actor, raw, weights_), raw, weights_);
       const ActionScore score =
           ScoreActions(distribution, part(actions_), masks_.defined() ? part(masks_) : Tensor(), weights_);
       Wrap(log_probabilities + first, {rows}).copy_(score.log_probability);
@@ -160,7 +162,7 @@ class AutogradEngine final : public Engine {
     const auto run = [&](const Network& network, const Tensor& states) {
       return policy_.memory > 0 ? RunSequences(network, raw, weights, plan, states) : Run(network, raw, weights);
     };
-    const Tensor distribution = Distribution(run(policy_.actor, actor_states));
+    const Tensor distribution = Distribution(run(policy_.actor, actor_states), raw, weights);
     if (policy_.head != Head::kActorCritic) {
       return ComputeQGradient(distribution, pick(actions_).to(at::kLong), pick(returns_), weights);
     }
@@ -375,9 +377,19 @@ class AutogradEngine final : public Engine {
     }
   }
 
+  /// Logits of the slots of a list, [B, slots]; see pointer_scorer.h.
+  Tensor ScoreSlots(const ActionLeaf& leaf, const Tensor& query, const Tensor& raw, const Tensor& weights) const {
+    const ObservationLeaf& list = policy_.observation[leaf.pointer_list];
+    const int64_t columns = list.size / list.slots, units = leaf.pointer_units;
+    Tensor rows = raw.narrow(1, list.offset, list.size);
+    if (policy_.normalize_observation) rows = Standardize(list, rows, weights);
+    const Layer keys{columns, units, leaf.key_weight, leaf.key_bias};
+    return (Linear(keys, rows.reshape({-1, list.slots, columns}), weights).tanh() * query.unsqueeze(1)).sum(2);
+  }
+
   /// Network outputs to distribution rows: logits and means that are squashed later as they are, other means mapped into
   /// the environment's units.
-  Tensor Distribution(const Tensor& output) const {
+  Tensor Distribution(const Tensor& output, const Tensor& raw, const Tensor& weights) const {
     if (policy_.head == Head::kQ) return output;
     if (policy_.head == Head::kDuelingQ) {
       const Tensor advantages = output.narrow(1, 0, policy_.distribution_size);
@@ -390,7 +402,11 @@ class AutogradEngine final : public Engine {
         columns = 0;
         for (const int64_t count : leaf.counts) columns += count;
       }
-      Tensor part = output.narrow(1, leaf.distribution_offset, columns);
+      if (leaf.pointer_index >= 0) {
+        parts.push_back(ScoreSlots(leaf, output.narrow(1, leaf.output_offset, leaf.pointer_units), raw, weights));
+        continue;
+      }
+      Tensor part = output.narrow(1, leaf.output_offset, columns);
       if (leaf.gaussian && leaf.squash.empty()) part = part * Constant(leaf.scale) + Constant(leaf.center);
       parts.push_back(part);
     }

@@ -89,6 +89,8 @@ void ReadObservationLeaves(const Napi::Array& leaves, const Napi::Array& convolu
     leaf.statistics_offset = policy.statistics_size;
     leaf.text_index = -1;
     leaf.image_index = -1;
+    leaf.slots = object.Get("slots").IsNumber() ? ReadInteger(object, "slots") : 0;
+    Require(leaf.slots == 0 || leaf.size % leaf.slots == 0, "slots");
     leaf.convolutions = ReadConvolutions(convolutions.Get(i).As<Napi::Array>());
     switch (leaf.kind) {
       case ObservationKind::kBox:
@@ -126,7 +128,9 @@ void ReadSquash(const Napi::Object& object, ActionLeaf& leaf) {
   Require(static_cast<int64_t>(leaf.squash.size()) == leaf.size, "squash");
 }
 
-void ReadActionLeaves(const Napi::Array& leaves, Policy& policy) {
+/// Returns the names of the leaves that the policy chooses, in their order.
+std::vector<std::string> ReadActionLeaves(const Napi::Array& leaves, Policy& policy) {
+  std::vector<std::string> names;
   for (uint32_t i = 0; i < leaves.Length(); ++i) {
     const auto object = leaves.Get(i).As<Napi::Object>();
     ActionLeaf leaf{};
@@ -148,11 +152,42 @@ void ReadActionLeaves(const Napi::Array& leaves, Policy& policy) {
     int64_t logits = 0;
     for (const int64_t count : leaf.counts) logits += count;
     policy.action_size += leaf.size;
+    if (object.Get("fixed").IsArray()) {  // in the rows, and nowhere else
+      policy.mask_size += leaf.gaussian ? 0 : logits;
+      continue;
+    }
+    if (object.Get("pointer").IsObject()) {
+      const auto pointer = object.Get("pointer").As<Napi::Object>();
+      leaf.pointer_list = ReadInteger(pointer, "leaf");
+      leaf.pointer_units = ReadInteger(pointer, "units");
+      leaf.pointer_index = policy.pointers++;
+      const auto list = static_cast<size_t>(leaf.pointer_list);
+      Require(leaf.pointer_list >= 0 && list < policy.observation.size(), "pointer");
+      Require(leaf.size == 1 && policy.observation[list].slots == logits, "pointer");
+    }
+    leaf.output_offset = policy.output_size;
+    policy.output_size += leaf.pointer_index >= 0 ? leaf.pointer_units : leaf.gaussian ? leaf.size : logits;
     policy.distribution_size += leaf.gaussian ? leaf.size : logits;
     policy.mask_size += leaf.gaussian ? 0 : logits;
     policy.gaussian_size += leaf.gaussian ? leaf.size : 0;
     policy.action.push_back(leaf);
+    names.push_back(ReadString(object, "name"));
   }
+  return names;
+}
+
+/// Where the actor's parameters beside its network begin, and how many there are.
+void FindHeads(Policy& policy) {
+  policy.heads = policy.log_std < 0 ? policy.trainable_size : policy.log_std;
+  policy.heads_size = policy.gaussian_size;
+  for (const ActionLeaf& leaf : policy.action) {
+    if (leaf.pointer_index < 0) continue;
+    const ObservationLeaf& list = policy.observation[leaf.pointer_list];
+    Require(leaf.key_weight >= 0 && leaf.key_bias >= 0, "pointer");
+    policy.heads = std::min(policy.heads, leaf.key_weight);
+    policy.heads_size += leaf.pointer_units * (list.size / list.slots + 1);
+  }
+  Require(policy.heads + policy.heads_size == policy.trainable_size, "heads");
 }
 
 void ReadParameters(const Napi::Object& layout, Policy& policy) {
@@ -226,7 +261,7 @@ Policy ReadPolicy(const Napi::Object& spec, const Napi::Object& layout) {
   if (spec.Get("memory").IsObject()) policy.memory = ReadInteger(spec.Get("memory").As<Napi::Object>(), "units");
   const Napi::Array observation = ReadArray(spec, "observation");
   ReadObservationLeaves(observation, ReadArray(layout, "convolutions"), policy);
-  ReadActionLeaves(ReadArray(spec, "action"), policy);
+  const std::vector<std::string> action_names = ReadActionLeaves(ReadArray(spec, "action"), policy);
   ReadParameters(layout, policy);
   const size_t hidden = ReadArray(spec, "hidden").Length();
   const Napi::Value head = spec.Get("head");
@@ -236,14 +271,21 @@ Policy ReadPolicy(const Napi::Object& spec, const Napi::Object& layout) {
   if (!q) policy.critic = FindNetwork(policy, "critic", observation, hidden);
   for (const Parameter& parameter : policy.parameters) {
     if (parameter.name == "log_std") policy.log_std = parameter.offset;
+    for (size_t i = 0; i < policy.action.size(); ++i) {
+      ActionLeaf& leaf = policy.action[i];
+      const std::string key = "pointer." + action_names[i];
+      if (parameter.name == key + ".weight") leaf.key_weight = parameter.offset;
+      if (parameter.name == key + ".bias") leaf.key_bias = parameter.offset;
+    }
     if (parameter.name == "normalizer.mean") policy.normalizer_mean = parameter.offset;
     if (parameter.name == "normalizer.variance") policy.normalizer_variance = parameter.offset;
     if (parameter.name == "value.scale") policy.value_scale = parameter.offset;
   }
+  FindHeads(policy);
   const bool direct = policy.memory > 0 && hidden == 0;  // features enter the GRU
   const int64_t width = direct ? policy.actor.gru_input.in : policy.actor.layers[0].in;
   Require(width == policy.feature_size, "feature size");
-  const int64_t outputs = policy.distribution_size + (policy.head == Head::kDuelingQ ? 1 : 0);
+  const int64_t outputs = policy.output_size + (policy.head == Head::kDuelingQ ? 1 : 0);
   Require(policy.actor.layers.back().out == outputs, "distribution size");
   Require(!q || policy.action_size == 1, "a Q-network chooses one action");
   Require(q || policy.value_scale >= policy.trainable_size, "value.scale");

@@ -43,12 +43,12 @@ bool IsLarge(const Policy& policy) {
 /// What one thread needs to take a tile through both networks.
 struct Workspace {
   Workspace(const Policy& policy, const NetworkPass& actor, const NetworkPass& critic, const ConvolutionPass& images,
-            int64_t tile_rows)
+            int64_t tile_rows, const std::vector<float>& weights)
       : actor(actor.MakeMemory(tile_rows)),
         critic(critic.MakeMemory(tile_rows)),
         pixels(tile_rows * policy.pixel_size + kLanes),
         images(images.MakeMemory()),
-        scorer(policy) {}
+        scorer(policy, weights) {}
 
   TileMemory actor;
   TileMemory critic;
@@ -73,19 +73,19 @@ class FusedEngine final : public Engine {
         actor_images_(policy, policy.actor),
         critic_images_(policy, policy.critic),
         gradient_(policy.trainable_size, 0.0f) {
-    for (int i = 0; i < pool_.threads(); ++i) workspaces_.emplace_back(policy, actor_, critic_, actor_images_, tile_rows_);
+    for (int i = 0; i < pool_.threads(); ++i) workspaces_.emplace_back(policy, actor_, critic_, actor_images_, tile_rows_, state.weights);
     actor_images_start_ = actor_.gradient_size();
     critic_start_ = actor_images_start_ + actor_images_.gradient_size();
     critic_images_start_ = critic_start_ + critic_.gradient_size();
-    log_std_start_ = critic_images_start_ + critic_images_.gradient_size();
+    heads_start_ = critic_images_start_ + critic_images_.gradient_size();
     if (policy.memory > 0) {
       for (const Network* network : {&policy.actor, &policy.critic}) {
         recurrent_.emplace_back(policy, *network);
-        recurrent_start_.push_back(log_std_start_);
-        log_std_start_ += recurrent_.back().gradient_size();
+        recurrent_start_.push_back(heads_start_);
+        heads_start_ += recurrent_.back().gradient_size();
       }
     }
-    chunk_size_ = Padded(log_std_start_ + policy.gaussian_size);
+    chunk_size_ = Padded(heads_start_ + policy.heads_size);
     for (const Network* network : {&policy.actor, &policy.critic}) tables_.emplace_back(policy, *network);
     FindDenseBlocks();
   }
@@ -107,7 +107,8 @@ class FusedEngine final : public Engine {
       if (distribution != nullptr) {
         const float* output = actor_.Forward(EncodeActor(memory, rows, row), rows, memory.actor);
         for (int64_t i = 0; i < rows; ++i) {
-          WriteDistribution(output + i * actor_.output_stride(), distribution + (first + i) * policy_.distribution_size);
+          WriteDistribution(memory.scorer, output + i * actor_.output_stride(), row(i),
+                            distribution + (first + i) * policy_.distribution_size);
         }
       }
       if (values == nullptr) return;
@@ -129,7 +130,9 @@ class FusedEngine final : public Engine {
         ForwardChunk(0, chunk, rows.observations, rows.actor_states, workspaces_[thread], results.actor_states,
                      [&](int64_t row, const float* output) {
                        if (results.distribution == nullptr) return;
-                       WriteDistribution(output, results.distribution + row * policy_.distribution_size);
+                       WriteDistribution(workspaces_[thread].scorer, output,
+                                         rows.observations + row * policy_.observation_size,
+                                         results.distribution + row * policy_.distribution_size);
                      });
       }
       if (results.values == nullptr && results.critic_states == nullptr) return;
@@ -144,8 +147,7 @@ class FusedEngine final : public Engine {
 
   void Score(float* log_probabilities) override {
     Pack();
-    const float* log_std = policy_.log_std < 0 ? nullptr : &state_.weights[policy_.log_std];
-    if (policy_.memory > 0) return ScoreSequences(log_std, log_probabilities);
+    if (policy_.memory > 0) return ScoreSequences(log_probabilities);
     pool_.Run(Tiles(batch_->size, tile_rows_), [&](int64_t tile, int thread) {
       const int64_t first = tile * tile_rows_;
       const int64_t rows = std::min(tile_rows_, batch_->size - first);
@@ -157,7 +159,7 @@ class FusedEngine final : public Engine {
         const float* action = &batch_->actions[(first + i) * policy_.action_size];
         const uint8_t* mask = batch_->masks.empty() ? nullptr : &batch_->masks[(first + i) * policy_.mask_size];
         log_probabilities[first + i] =
-            memory.scorer.Score(output + i * actor_.output_stride(), action, mask, log_std).log_probability;
+            memory.scorer.Score(output + i * actor_.output_stride(), row(i), action, mask).log_probability;
       }
     });
   }
@@ -359,7 +361,7 @@ class FusedEngine final : public Engine {
     });
   }
 
-  void ScoreSequences(const float* log_std, float* log_probabilities) {
+  void ScoreSequences(float* log_probabilities) {
     const std::vector<SequenceChunk> chunks = ChunkSequences(batch_->sequences);
     pool_.Run(static_cast<int64_t>(chunks.size()), [&](int64_t chunk, int thread) {
       Workspace& memory = workspaces_[thread];
@@ -367,7 +369,8 @@ class FusedEngine final : public Engine {
                    [&](int64_t row, const float* output) {
                      const float* action = &batch_->actions[row * policy_.action_size];
                      const uint8_t* mask = batch_->masks.empty() ? nullptr : &batch_->masks[row * policy_.mask_size];
-                     log_probabilities[row] = memory.scorer.Score(output, action, mask, log_std).log_probability;
+                     const float* observation = &batch_->observations[row * policy_.observation_size];
+                     log_probabilities[row] = memory.scorer.Score(output, observation, action, mask).log_probability;
                    });
     });
   }
@@ -412,8 +415,7 @@ class FusedEngine final : public Engine {
     const auto lossOf = [&](int64_t first, int64_t rows, const float* output, float* slope) {
       const TileOutput out{start + first, rows, output, network.output_stride(), slope};
       if (which == 1) return AddCriticLoss(minibatch, out, loss);
-      AddActorLoss(policy_, minibatch, out, policy_.log_std < 0 ? nullptr : &state_.weights[policy_.log_std],
-                   memory.scorer, gradient + log_std_start_, loss);
+      AddActorLoss(policy_, minibatch, out, memory.scorer, gradient + heads_start_, loss);
     };
     const auto bodyGradient = [&](int64_t first, int64_t rows, const float* slope) {
       body(first, rows);
@@ -431,14 +433,9 @@ class FusedEngine final : public Engine {
     network.Backward(chunk.plan, memory.recurrent, lossOf, bodyGradient, gradient + recurrent_start_[which]);
   }
 
-  void WriteDistribution(const float* output, float* distribution) const {
+  void WriteDistribution(ActionScorer& scorer, const float* output, const float* observation, float* distribution) const {
     if (policy_.head != Head::kActorCritic) return WriteQ(policy_, output, distribution);
-    std::copy_n(output, policy_.distribution_size, distribution);
-    for (const ActionLeaf& leaf : policy_.action) {
-      if (!leaf.gaussian || !leaf.squash.empty()) continue;
-      float* mean = distribution + leaf.distribution_offset;
-      for (int64_t i = 0; i < leaf.size; ++i) mean[i] = leaf.center[i] + leaf.scale[i] * mean[i];
-    }
+    scorer.WriteDistribution(output, observation, distribution);
   }
 
   void RunTile(const Minibatch& minibatch, int64_t first, int64_t rows, Workspace& memory, float* gradient,
@@ -452,8 +449,7 @@ class FusedEngine final : public Engine {
     const float* output = actor_.Forward(features, rows, memory.actor);
     const TileOutput actor{first, rows, output, actor_.output_stride(), memory.actor.gradient.data()};
     if (policy_.head == Head::kActorCritic) {
-      AddActorLoss(policy_, minibatch, actor, policy_.log_std < 0 ? nullptr : &state_.weights[policy_.log_std],
-                   memory.scorer, gradient + log_std_start_, loss);
+      AddActorLoss(policy_, minibatch, actor, memory.scorer, gradient + heads_start_, loss);
     } else {
       AddQLoss(policy_, minibatch, actor, loss);
     }
@@ -510,7 +506,7 @@ class FusedEngine final : public Engine {
     for (size_t i = 0; i < recurrent_.size(); ++i) {
       recurrent_[i].Unpack(sum_.data() + recurrent_start_[i], gradient_.data());
     }
-    if (policy_.log_std >= 0) std::copy_n(&sum_[log_std_start_], policy_.gaussian_size, &gradient_[policy_.log_std]);
+    std::copy_n(sum_.data() + heads_start_, policy_.heads_size, gradient_.data() + policy_.heads);
   }
 
   /// Sample by sample, in order: tables of its own for each chunk would cost more than all the rest.
@@ -546,7 +542,7 @@ class FusedEngine final : public Engine {
   int64_t actor_images_start_ = 0;  // offsets in a chunk's gradient
   int64_t critic_start_ = 0;
   int64_t critic_images_start_ = 0;
-  int64_t log_std_start_ = 0;
+  int64_t heads_start_ = 0;
   int64_t chunk_size_ = 0;
   AlignedFloats chunk_gradients_;
   std::vector<LossSums> losses_;

@@ -35,6 +35,7 @@ struct ObservationLeaf {
   int64_t statistics_offset;  // box: first element of normalizer.mean
   int64_t text_index;         // text: position among the text leaves, else -1
   int64_t image_index;        // position among the leaves with convolutions, else -1
+  int64_t slots;              // of a list: rows of its columns, which are alike; else 0
   int64_t pixel_offset;       // of those: first column of the pixel row
   std::vector<Convolution> convolutions;
 };
@@ -50,6 +51,12 @@ struct ActionLeaf {
   std::vector<float> center;
   std::vector<float> scale;
   std::vector<Squash> squash;  // one a column; empty: the sample is the action
+  int64_t output_offset = 0;   // first of the actor's outputs for it; where there are no pointers, distribution_offset
+  int64_t pointer_list = -1;   // a pointer: the observation leaf whose slots it chooses from; else -1
+  int64_t pointer_units = 0;   // outputs: the query
+  int64_t pointer_index = -1;  // position among the pointers
+  int64_t key_weight = -1;     // [units, columns of a slot]
+  int64_t key_bias = -1;       // [units]
   int64_t when_column = -1;    // counts only where the action row has `when_choice` here; -1: always
   int64_t when_choice = 0;
 
@@ -113,7 +120,11 @@ struct Policy {
   int64_t action_size = 0;
   int64_t distribution_size = 0;
   int64_t mask_size = 0;
+  int64_t output_size = 0;    // the actor's outputs: the distribution, but for pointers the query
+  int64_t pointers = 0;
   int64_t gaussian_size = 0;
+  int64_t heads = 0;          // log_std and the pointers' parameters, neighbours, with gradients of their own
+  int64_t heads_size = 0;
   int64_t log_std = -1;
   int64_t normalizer_mean = -1;
   int64_t normalizer_variance = -1;

@@ -157,8 +157,8 @@ Minibatch DescribeMinibatch(const Batch& batch, const int32_t* rows, int64_t cou
   return minibatch;
 }
 
-void AddActorLoss(const Policy& policy, const Minibatch& minibatch, const TileOutput& tile, const float* log_std,
-                  ActionScorer& scorer, float* log_std_gradient, LossSums& sums) {
+void AddActorLoss(const Policy& policy, const Minibatch& minibatch, const TileOutput& tile, ActionScorer& scorer,
+                  float* heads_gradient, LossSums& sums) {
   const Batch& batch = *minibatch.batch;
   const float share = 1.0f / static_cast<float>(minibatch.count);
   const auto low = static_cast<float>(1 - minibatch.settings.clip_range);
@@ -169,7 +169,9 @@ void AddActorLoss(const Policy& policy, const Minibatch& minibatch, const TileOu
     const int64_t sample = minibatch.rows[tile.first + i];
     const float* action = &batch.actions[sample * policy.action_size];
     const uint8_t* mask = batch.masks.empty() ? nullptr : &batch.masks[sample * policy.mask_size];
-    const auto score = scorer.Score(tile.output + i * tile.stride, action, mask, log_std);
+    const float* output = tile.output + i * tile.stride;
+    const float* observation = &batch.observations[sample * policy.observation_size];
+    const auto score = scorer.Score(output, observation, action, mask);
     const float log_ratio = score.log_probability - batch.log_probabilities[sample];
     const float ratio = std::exp(log_ratio);
     const float advantage = (batch.advantages[sample] - minibatch.advantage_mean) * minibatch.advantage_factor;
@@ -186,7 +188,7 @@ void AddActorLoss(const Policy& policy, const Minibatch& minibatch, const TileOu
     }
     float* gradient = tile.gradient + i * tile.stride;
     std::fill_n(gradient, tile.stride, 0.0f);
-    scorer.Gradient(action, by_log_probability, by_entropy, gradient, log_std_gradient);
+    scorer.Gradient(output, action, by_log_probability, by_entropy, gradient, heads_gradient);
     sums.policy += inside ? unclipped : clipped;  // NaN fails the comparison, and stays
     sums.entropy += score.entropy;
     sums.kl += (ratio - 1) - log_ratio;

@@ -80,10 +80,10 @@ struct LossSums {
 };
 
 /// Clipped surrogate, entropy bonus and, where the settings say so, the divergence from the reference policy: Schulman's
-/// k3 estimate (2020), exp(d) - d - 1 with d = log π_ref(a) - log π(a), which is never negative. `log_std` may be null where
-/// no action is Gaussian.
-void AddActorLoss(const Policy& policy, const Minibatch& minibatch, const TileOutput& tile, const float* log_std,
-                  ActionScorer& scorer, float* log_std_gradient, LossSums& sums);
+/// k3 estimate (2020), exp(d) - d - 1 with d = log π_ref(a) - log π(a), which is never negative. Adds to the gradient of
+/// log_std and the pointers.
+void AddActorLoss(const Policy& policy, const Minibatch& minibatch, const TileOutput& tile, ActionScorer& scorer,
+                  float* heads_gradient, LossSums& sums);
 
 /// Half the squared error of the value, clipped where the settings say so.
 void AddCriticLoss(const Minibatch& minibatch, const TileOutput& tile, LossSums& sums);

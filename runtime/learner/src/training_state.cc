@@ -29,6 +29,21 @@ void RunningStatistics::Merge(const float* rows, int64_t rows_count, int64_t str
   count = total;
 }
 
+void RunningStatistics::Share(int64_t first, int64_t groups, int64_t columns) {
+  for (int64_t column = first; column < first + columns; ++column) {
+    double shared_mean = 0, shared_squares = 0;
+    for (int64_t i = 0; i < groups; ++i) shared_mean += mean[column + i * columns] / static_cast<double>(groups);
+    for (int64_t i = 0; i < groups; ++i) {
+      const double difference = mean[column + i * columns] - shared_mean;
+      shared_squares += (squares[column + i * columns] + difference * difference * count) / static_cast<double>(groups);
+    }
+    for (int64_t i = 0; i < groups; ++i) {
+      mean[column + i * columns] = shared_mean;
+      squares[column + i * columns] = shared_squares;
+    }
+  }
+}
+
 void TrainingState::MergeObservations(const Policy& policy, const float* rows, int64_t count) {
   std::vector<int64_t> columns;
   for (const ObservationLeaf& leaf : policy.observation) {
@@ -36,6 +51,9 @@ void TrainingState::MergeObservations(const Policy& policy, const float* rows, i
     for (int64_t i = 0; i < leaf.size; ++i) columns.push_back(leaf.offset + i);
   }
   if (!columns.empty()) observations.Merge(rows, count, policy.observation_size, columns);
+  for (const ObservationLeaf& leaf : policy.observation) {
+    if (leaf.slots > 1) observations.Share(leaf.statistics_offset, leaf.slots, leaf.size / leaf.slots);
+  }
   for (int64_t i = 0; i < policy.statistics_size; ++i) {
     weights[policy.normalizer_mean + i] = static_cast<float>(observations.mean[i]);
     weights[policy.normalizer_variance + i] = static_cast<float>(observations.Variance(i));

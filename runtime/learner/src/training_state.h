@@ -17,6 +17,9 @@ struct RunningStatistics {
   /// and LeVeque's formula (1979).
   void Merge(const float* rows, int64_t count, int64_t stride, const std::vector<int64_t>& columns);
 
+  /// Columns that are alike, `groups` times `columns` of them from `first` on, get the statistics of all their values.
+  void Share(int64_t first, int64_t groups, int64_t columns);
+
   /// Population variance, as VecNormalize has it; 1 before the first row.
   double Variance(int64_t i) const { return count > 0 ? squares[i] / count : 1.0; }
 

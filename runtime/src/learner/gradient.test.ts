@@ -127,6 +127,38 @@ const memoryPolicy = fc
   .record({ policy: fc.oneof({ weight: 4, arbitrary: policy }, imagePolicy), units: fc.integer({ min: 1, max: 20 }) })
   .map(({ policy, units }) => ({ ...policy, network: { ...policy.network, memory: { kind: 'gru' as const, units } } }))
 
+const toolPolicy = fc
+  .record({
+    policy,
+    slots: fc.integer({ min: 1, max: 9 }),
+    features: fc.integer({ min: 1, max: 5 }),
+    remembers: fc.boolean(),
+  })
+  .map(({ policy, slots, features, remembers }) => {
+    const parameters = (policy.action as { entries: { name: string; space: SpaceDescription }[] }).entries
+    const item: SpaceDescription = { type: 'discrete', n: slots, start: 0, list: 'items' }
+    const pair = [1, 2].map((i) => ({ name: `item${i}`, space: item }))
+    return {
+      observation: {
+        type: 'dict' as const,
+        entries: [
+          { name: 'rest', space: policy.observation },
+          { name: 'items', space: { type: 'list' as const, slots, features } },
+        ],
+      },
+      action: {
+        type: 'dict' as const,
+        choice: 'tool',
+        entries: [
+          { name: 'tool', space: { type: 'discrete' as const, n: 3, start: 0, labels: ['none', 'some', 'pair'] } },
+          { name: 'some', space: { type: 'dict' as const, entries: parameters } },
+          { name: 'pair', space: { type: 'dict' as const, entries: pair } },
+        ],
+      },
+      network: { ...policy.network, ...(remembers ? { memory: { kind: 'gru' as const, units: 7 } } : {}) },
+    }
+  })
+
 /** The float32 values moved by one unit in the last place, each up or down at random. */
 function moved(values: Float32Array, random: () => number): Float32Array {
   const result = values.slice()
@@ -156,6 +188,7 @@ describe('the fused path', () => {
   test.each([
     ['any spaces', policy, { runs: 300, size: 300 }],
     ['boards and images', imagePolicy, { runs: 30, size: 70 }],
+    ['tools with arguments', toolPolicy, { runs: 60, size: 120 }],
     ['sequences of policies with memory', memoryPolicy, { runs: 60, size: 120 }],
   ] as const)('is as near to float64 as float32 autograd, for %s, settings, masks and sizes', (_, policies, most) => {
     const cases = fc.record({

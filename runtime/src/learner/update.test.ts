@@ -2,7 +2,7 @@ import type { PolicySpec } from '@agentgym/contract'
 import { describe, expect, test } from 'vitest'
 import { parameterLayout } from '../policy/parameter-layout.ts'
 import { buildPolicySpec } from '../policy/policy-spec.ts'
-import { policyCases, testRandom } from '../policy/testing/policy-cases.ts'
+import { policyCases, testRandom, toolSpaces } from '../policy/testing/policy-cases.ts'
 import { createLearner } from './learner.ts'
 import type { Learner, LearnerOptions, Minibatch, PpoUpdate, RolloutSegment } from './learner-types.ts'
 import { expectSameMetrics, ppoUpdate, randomRollout, relativeDistance } from './testing/ppo-cases.ts'
@@ -236,6 +236,31 @@ describe('observation statistics', () => {
     expect(weights[mean]).toBeCloseTo(expected, 2)
     expect(weights[variance] / (seen.reduce((sum, x) => sum + (x - expected) ** 2, 0) / seen.length)).toBeCloseTo(1, 4)
   })
+})
+
+test('slots of a list share their statistics', async () => {
+  const settings = { hidden: [4], activation: 'tanh', embedding: 3, normalizeObservation: true } as const
+  const spec = buildPolicySpec(toolSpaces(), { ...settings, hidden: [4] })
+  const learner = learnerOf(spec)
+  const rollout = [0, 1].map((seed) => randomRollout(spec, { steps: 16, environments: 4 }, testRandom(seed)))
+  const list = spec.observation.find(({ slots }) => slots !== undefined)
+  const row = spec.observation.reduce((sum, { size }) => sum + size, 0)
+  const seen: number[] = []
+  for (const segment of rollout) {
+    for (let i = 0; i < 64; i++) {
+      for (let slot = 0; slot < 4; slot++) seen.push(segment.observations[i * row + (list?.offset ?? 0) + slot * 3 + 1])
+    }
+    await learner.update([segment], ppoUpdate({ normalizeObservation: true }))
+  }
+  const weights = learner.weights()
+  const at = (name: string) =>
+    parameterLayout(spec).parameters.find((parameter) => parameter.name === name)?.offset ?? -1
+  const of = (name: string) => [0, 1, 2, 3].map((slot) => weights[at(name) + slot * 3 + 1])
+  const mean = seen.reduce((a, b) => a + b, 0) / seen.length
+  const variance = seen.reduce((sum, x) => sum + (x - mean) ** 2, 0) / seen.length
+  for (const value of of('normalizer.mean')) expect(value).toBeCloseTo(mean, 5)
+  for (const value of of('normalizer.variance')) expect(value).toBeCloseTo(variance, 4)
+  learner.dispose()
 })
 
 describe('the first rollout of a normalised run', () => {

@@ -13,6 +13,8 @@ export type CategoricalComponent = {
   mask: number
   action: number
   when: Condition
+  /** Not chosen: this value, or the first legal one. Null: sampled. */
+  fixed: number | null
 }
 
 /** One Gaussian number. Components 2k and 2k + 1 of a leaf share a block of random bits: `half` 0 and 1. */
@@ -29,6 +31,9 @@ export type GaussianComponent = {
   when: Condition
 }
 
+/** A number that is not chosen. */
+export type FixedComponent = { action: number; value: number; when: Condition }
+
 /**
  * The action space as a list of components, in the order of the action row: independent of each other but for those that
  * count only upon a choice, which is an earlier categorical one.
@@ -36,6 +41,7 @@ export type GaussianComponent = {
 export type ActionComponents = {
   categorical: CategoricalComponent[]
   gaussian: GaussianComponent[]
+  fixed: FixedComponent[]
   distributionSize: number
   gaussianSize: number
   maskSize: number
@@ -59,12 +65,19 @@ export function actionComponents(spec: PolicySpec): ActionComponents {
 function build(spec: PolicySpec): ActionComponents {
   const categorical: CategoricalComponent[] = []
   const gaussian: GaussianComponent[] = []
+  const fixed: FixedComponent[] = []
   let block = 0
   let maskSize = 0
   let actionSize = 0
   for (const leaf of spec.action) {
     const when = leaf.when ?? null
     actionSize += leaf.size
+    if (leaf.kind === 'box' && leaf.fixed !== undefined) {
+      leaf.fixed.forEach((value, i) => {
+        fixed.push({ action: leaf.offset + i, value, when })
+      })
+      continue
+    }
     if (leaf.kind === 'box') {
       for (let i = 0; i < leaf.size; i++) {
         gaussian.push({
@@ -86,12 +99,20 @@ function build(spec: PolicySpec): ActionComponents {
     let before = 0
     leaf.counts.forEach((count, i) => {
       const [logits, mask] = [leaf.distributionOffset + before, leaf.maskOffset + before]
-      categorical.push({ block: block++, logits, count, mask, action: leaf.offset + i, when })
+      categorical.push({
+        block: block++,
+        logits,
+        count,
+        mask,
+        action: leaf.offset + i,
+        when,
+        fixed: leaf.fixed?.[i] ?? null,
+      })
       before += count
     })
     maskSize += before
   }
   const largestCount = categorical.reduce((largest, { count }) => Math.max(largest, count), 0)
   const sizes = { distributionSize: distributionSize(spec), gaussianSize: gaussianSize(spec), maskSize, actionSize }
-  return { categorical, gaussian, ...sizes, largestCount }
+  return { categorical, gaussian, fixed, ...sizes, largestCount }
 }

@@ -2,7 +2,10 @@ import type { SpaceDescription } from '@agentgym/contract'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { greedyActions, sampleActions, threefry2x32 } from './action-sampling.ts'
-import { buildPolicySpec } from './policy-spec.ts'
+import { distributionSize, gaussianSize } from './parameter-layout.ts'
+import { buildPolicySpec, type NetworkSettings } from './policy-spec.ts'
+import { logSlope } from './squash.ts'
+import { testRandom, toolSpaces } from './testing/policy-cases.ts'
 
 const network = { hidden: [], activation: 'tanh', embedding: 1, normalizeObservation: false } as const
 const observation: SpaceDescription = { type: 'discrete', n: 1, start: 0 }
@@ -262,4 +265,80 @@ test('a distribution that is not finite is training_diverged', () => {
   expect(() => greedyActions({ spec: specOf(discrete(2)), distribution, masks: null, rows: 1 }, greedy)).toThrowError(
     diverged,
   )
+})
+
+describe('tools with parameters', () => {
+  const ROW = { tool: 0, order: 1, share: 2, reason: 3, stars: 4 }
+
+  function drawTools(settings: Partial<NetworkSettings>, { seed, masked }: { seed: number; masked: boolean }) {
+    const spec = buildPolicySpec(toolSpaces(), { ...network, hidden: [], boxActions: 'squashed', ...settings })
+    const random = testRandom(seed)
+    const rows = 50
+    const distribution = Float32Array.from({ length: rows * distributionSize(spec) }, () => random() * 4 - 2)
+    // At least the first choice of each part is legal.
+    const firsts = [0, 3, 7]
+    const masks = masked
+      ? new Uint8Array(rows * 10).map((_, i) => (firsts.includes(i % 10) || random() < 0.5 ? 1 : 0))
+      : null
+    const floats = (length: number) => new Float32Array(length)
+    const out = { actions: floats(rows * 5), environmentActions: floats(rows * 5), logProbabilities: floats(rows) }
+    const logStd = Float32Array.from({ length: gaussianSize(spec) }, () => random() - 1)
+    const request = { spec, distribution, masks, rows }
+    sampleActions({ ...request, logStd, key: { seed, step: 3, firstEnvironment: 0 } }, out)
+    return { ...request, out, logStd, action: (row: number) => out.actions.subarray(row * 5, (row + 1) * 5) }
+  }
+
+  test('only what the chosen tool has counts: the rest is 0 and has no part in the probability', () => {
+    fc.assert(
+      fc.property(fc.record({ seed: fc.nat(), masked: fc.boolean() }), (options) => {
+        const { spec, distribution, masks, rows, logStd, out, action } = drawTools({}, options)
+        for (let row = 0; row < rows; row++) {
+          const taken = action(row)
+          const size = distributionSize(spec)
+          let expected = 0
+          for (const leaf of spec.action) {
+            if (leaf.when !== undefined && taken[leaf.when.column] !== leaf.when.choice) {
+              expect(taken[leaf.offset]).toBe(0)
+              continue
+            }
+            const at = row * size + leaf.distributionOffset
+            const value = taken[leaf.offset]
+            if (leaf.squash !== undefined) {
+              const [deviation, mean] = [Math.exp(logStd[leaf.logStdOffset]), distribution[at]]
+              const squash = { kind: leaf.squash[0], center: leaf.center[0], scale: leaf.scale[0] }
+              const density = -0.5 * ((value - mean) / deviation) ** 2 - Math.log(deviation * Math.sqrt(2 * Math.PI))
+              expected += density - logSlope(squash, value)
+              continue
+            }
+            const legal = Array.from({ length: leaf.counts[0] }, (_, i) => masks?.[row * 10 + leaf.maskOffset + i] ?? 1)
+            expect(legal[value]).toBe(1)
+            expected += Math.log(softmax(Array.from(distribution.subarray(at, at + leaf.counts[0])), legal)[value])
+          }
+          expect(out.logProbabilities[row]).toBeCloseTo(expected, 3)
+        }
+      }),
+      { numRuns: 30 },
+    )
+  })
+
+  test('what is not chosen is its default, or the first legal choice', () => {
+    fc.assert(
+      fc.property(fc.record({ seed: fc.nat(), masked: fc.boolean() }), (options) => {
+        const drawn = drawTools({ parameterSelection: false }, options)
+        const greedy = new Float32Array(drawn.rows * 5)
+        greedyActions(drawn, greedy)
+        for (let row = 0; row < drawn.rows; row++) {
+          for (const taken of [drawn.action(row), greedy.subarray(row * 5, (row + 1) * 5)]) {
+            const refunds = taken[ROW.tool] === 1
+            const legal = (choice: number) => drawn.masks?.[row * 10 + 7 + choice] !== 0
+            // The default reason is the second.
+            expect(taken[ROW.reason]).toBe(refunds && legal(1) ? 1 : 0)
+            expect([taken[ROW.order], taken[ROW.share]]).toEqual(refunds ? [0, 50] : [0, 0])
+            expect(taken[ROW.stars]).toBe(taken[ROW.tool] === 2 ? 3 : 0)
+          }
+        }
+      }),
+      { numRuns: 30 },
+    )
+  })
 })

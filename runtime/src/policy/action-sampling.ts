@@ -4,6 +4,7 @@ import {
   type ActionComponents,
   actionComponents,
   type CategoricalComponent,
+  type FixedComponent,
   type GaussianComponent,
 } from './action-components.ts'
 import { logSlope, squashed } from './squash.ts'
@@ -64,6 +65,10 @@ export function sampleActions(request: SamplingRequest, out: SampledActions): vo
   const key1 = key.step | 0
   const stepHigh = Math.floor(key.step / 2 ** 32) << 16
   for (const component of components.categorical) {
+    if (component.fixed !== null) {
+      writeFixedChoice(component, component.fixed, components, request.masks, rows, out.actions)
+      continue
+    }
     const counter1 = stepHigh + component.block
     const pair = component.count === 2 && request.masks === null && component.when === null
     const sample = pair ? samplePair : sampleCategorical
@@ -73,6 +78,7 @@ export function sampleActions(request: SamplingRequest, out: SampledActions): vo
     const counter1 = stepHigh + component.block
     sampleGaussian(request, components, component, key0, key1, counter1, out.actions)
   }
+  for (const component of components.fixed) writeFixedNumber(component, components, rows, out.actions)
   let sum = 0
   for (let row = 0; row < rows; row++) {
     out.logProbabilities[row] = logProbabilities[row]
@@ -90,7 +96,12 @@ export function greedyActions(request: ActionRequest, environmentActions: Float3
   const { distribution, masks, rows } = request
   const components = actionComponents(request.spec)
   const { distributionSize, maskSize, actionSize } = components
-  for (const { logits, count, mask, action, when } of components.categorical) {
+  for (const component of components.categorical) {
+    const { logits, count, mask, action, when, fixed } = component
+    if (fixed !== null) {
+      writeFixedChoice(component, fixed, components, masks, rows, environmentActions)
+      continue
+    }
     for (let row = 0; row < rows; row++) {
       if (when !== null && environmentActions[row * actionSize + when.column] !== when.choice) {
         environmentActions[row * actionSize + action] = 0
@@ -120,6 +131,41 @@ export function greedyActions(request: ActionRequest, environmentActions: Float3
       if (!Number.isFinite(value)) throw notFinite()
       environmentActions[row * actionSize + action] = Math.min(high, Math.max(low, value))
     }
+  }
+  for (const component of components.fixed) writeFixedNumber(component, components, rows, environmentActions)
+}
+
+/** `preferred`, or the first legal choice where it is masked. */
+function writeFixedChoice(
+  { count, mask, action, when }: CategoricalComponent,
+  preferred: number,
+  { maskSize, actionSize }: ActionComponents,
+  masks: Uint8Array | null,
+  rows: number,
+  actions: Float32Array,
+): void {
+  for (let row = 0; row < rows; row++) {
+    const at = row * actionSize + action
+    const firstMask = row * maskSize + mask
+    if (when !== null && actions[row * actionSize + when.column] !== when.choice) actions[at] = 0
+    else if (masks === null || masks[firstMask + preferred] === 1) actions[at] = preferred
+    else {
+      const legal = masks.indexOf(1, firstMask) - firstMask
+      assert(legal >= 0 && legal < count, 'a mask without a legal action')
+      actions[at] = legal
+    }
+  }
+}
+
+function writeFixedNumber(
+  { action, value, when }: FixedComponent,
+  { actionSize }: ActionComponents,
+  rows: number,
+  actions: Float32Array,
+): void {
+  for (let row = 0; row < rows; row++) {
+    const counts = when === null || actions[row * actionSize + when.column] === when.choice
+    actions[row * actionSize + action] = counts ? value : 0
   }
 }
 

@@ -2,13 +2,14 @@ import type { PolicySpec } from '@agentgym/contract'
 import { convolutionLayers } from './convolution.ts'
 import {
   convolutionName,
-  leafColumns,
   leafFeatures,
   NORMALIZER_EPSILON,
   networksOf,
   type ObservationPart,
+  outputColumns,
   type Parameter,
   parameterLayout,
+  pointerName,
 } from './parameter-layout.ts'
 
 /** One tensor of weights as the graph wants it. */
@@ -66,6 +67,10 @@ export function graphWeights(spec: PolicySpec, parts: ObservationPart[], values:
     const dueling = spec.head === 'dueling_q'
     weights.push(...(dueling ? duelingLayer(weight, bias, order) : lastLayer(weight, bias, map, order)))
   }
+  for (const leaf of spec.action) {
+    if (leaf.pointer === undefined) continue
+    weights.push(matrix(find(`${pointerName(leaf)}.weight`)), vector(find(`${pointerName(leaf)}.bias`)))
+  }
   return weights
 }
 
@@ -74,9 +79,9 @@ type OutputMap = (flat: Float32Array, column: number) => { center: number; scale
 
 function actionMap(spec: PolicySpec): OutputMap {
   const columns = spec.action.flatMap((leaf) =>
-    leaf.kind === 'box' && leaf.squash === undefined
+    leaf.kind === 'box' && leaf.squash === undefined && leaf.fixed === undefined
       ? leaf.center.map((center, i) => ({ center, scale: leaf.scale[i] }))
-      : Array.from({ length: leafColumns(leaf) }, () => ({ center: 0, scale: 1 })),
+      : Array.from({ length: outputColumns(leaf) }, () => ({ center: 0, scale: 1 })),
   )
   return (_flat, column) => columns[column]
 }

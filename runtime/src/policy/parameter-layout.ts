@@ -52,9 +52,20 @@ export function distributionSize(spec: PolicySpec): number {
   return spec.action.reduce((sum, leaf) => sum + leafColumns(leaf), 0)
 }
 
-/** Columns of one leaf in the distribution row. */
+/** Columns of one leaf in the distribution row: none of what the policy does not choose. */
 export function leafColumns(leaf: ActionLeaf): number {
+  if (leaf.fixed !== undefined) return 0
   return leaf.kind === 'box' ? leaf.size : leaf.counts.reduce((a, b) => a + b, 0)
+}
+
+/** Numbers that the actor gives for a leaf: those of the distribution row, or a pointer's query. */
+export function outputColumns(leaf: ActionLeaf): number {
+  return leaf.pointer?.units ?? leafColumns(leaf)
+}
+
+/** What a pointer's parameters are named after. */
+export function pointerName(leaf: Pick<ActionLeaf, 'name'>): string {
+  return `pointer.${leaf.name}`
 }
 
 export type NetworkName = 'actor' | 'critic' | 'q'
@@ -64,14 +75,14 @@ export function networksOf(spec: PolicySpec): { name: NetworkName; outputs: numb
   const size = distributionSize(spec)
   if (spec.head !== undefined) return [{ name: 'q', outputs: spec.head === 'q' ? size : size + 1, gain: 0.01 }]
   return [
-    { name: 'actor', outputs: size, gain: 0.01 },
+    { name: 'actor', outputs: spec.action.reduce((sum, leaf) => sum + outputColumns(leaf), 0), gain: 0.01 },
     { name: 'critic', outputs: 1, gain: 1 },
   ]
 }
 
 /** Elements of `log_std`. */
 export function gaussianSize(spec: PolicySpec): number {
-  return spec.action.reduce((sum, leaf) => sum + (leaf.kind === 'box' ? leaf.size : 0), 0)
+  return spec.action.reduce((sum, leaf) => sum + (leaf.kind === 'box' ? leafColumns(leaf) : 0), 0)
 }
 
 /** Columns of all box leaves together: the length of the normalizer's statistics. */
@@ -123,7 +134,15 @@ export function parameterLayout(spec: PolicySpec): ParameterLayout {
     add(`${network}.out.weight`, [out, width], { orthogonal: gain })
     add(`${network}.out.bias`, [out], 'zeros')
   }
+  // Deviations and pointers, which the actor's loss has gradients for beside the network's, are neighbours.
   if (gaussianSize(spec) > 0) add('log_std', [gaussianSize(spec)], 'zeros')
+  for (const leaf of spec.action) {
+    if (leaf.pointer === undefined) continue
+    add(`${pointerName(leaf)}.weight`, [leaf.pointer.units, listColumns(spec, leaf.pointer)], {
+      orthogonal: Math.SQRT2,
+    })
+    add(`${pointerName(leaf)}.bias`, [leaf.pointer.units], 'zeros')
+  }
   const trainableSize = offset
   const normalized = normalizedSize(spec)
   if (normalized > 0) {
@@ -133,6 +152,11 @@ export function parameterLayout(spec: PolicySpec): ParameterLayout {
   // The critic works in units of the normalised return; value = scale * critic output is in the reward's own units.
   if (spec.head === undefined) add('value.scale', [1], 'ones', false)
   return { parameters, convolutions, trainableSize, totalSize: offset }
+}
+
+/** Numbers of one slot of the list that a pointer points to. */
+export function listColumns(spec: PolicySpec, { leaf }: NonNullable<ActionLeaf['pointer']>): number {
+  return spec.observation[leaf].shape[1]
 }
 
 /** What the parameters of a convolution are named after. */
@@ -156,16 +180,19 @@ export function leafParts(spec: PolicySpec): ObservationPart[] {
   })
 }
 
-/** Neighbouring box leaves that are no images joined, so that a row of numbers only, however structured, needs no slicing in a rollout. */
+/** Neighbouring box leaves that are no images and no lists joined, so that a row of numbers only, however structured, needs no slicing in a rollout. */
 export function joinedParts(spec: PolicySpec): ObservationPart[] {
   const parts: ObservationPart[] = []
   for (const part of leafParts(spec)) {
     const last = parts.at(-1)
-    const plain = part.kind === 'box' && convolutionLayers(spec, part).length === 0
-    if (plain && last?.kind === 'box' && convolutionLayers(spec, last).length === 0) {
+    if (isPlain(spec, part) && last !== undefined && isPlain(spec, last)) {
       last.size += part.size
       last.shape = [last.size]
     } else parts.push({ ...part })
   }
   return parts
+}
+
+function isPlain(spec: PolicySpec, part: ObservationPart): boolean {
+  return part.kind === 'box' && part.slots === undefined && convolutionLayers(spec, part).length === 0
 }

@@ -14,7 +14,9 @@ import {
   NORMALIZER_CLIP,
   networksOf,
   type ObservationPart,
+  outputColumns,
   parameterLayout,
+  pointerName,
 } from './parameter-layout.ts'
 import { SQUASH_LIMIT, type SquashKind } from './squash.ts'
 
@@ -44,7 +46,7 @@ export function rolloutModel(spec: PolicySpec, values: boolean): { bytes: Uint8A
   const units = spec.memory?.units ?? 0
   if (units > 0) graph.input(ROLLOUT_STATE, ['batch', values ? 2 * units : units])
   const states = policy.networkStates(ROLLOUT_STATE, values)
-  const next = [policy.network(networksOf(spec)[0].name, parts, ROLLOUT_DISTRIBUTION, states.actor)]
+  const next = [policy.actor(parts, ROLLOUT_DISTRIBUTION, states.actor)]
   graph.output(ROLLOUT_DISTRIBUTION, ['batch', distributionSize(spec)])
   if (values) {
     next.push(policy.value(parts, ROLLOUT_DISTRIBUTION, ROLLOUT_VALUE, states.critic))
@@ -70,18 +72,19 @@ export function exportModel(spec: PolicySpec, flat: Float32Array): Uint8Array {
   for (const part of parts) graph.input(part.name, ['batch', part.size])
   const policy = new PolicyGraph(spec, graph, (part) => part.name)
   // A single leaf that needs nothing more is the last layer's output itself.
-  const single = spec.action.length === 1 && spec.action[0].squash === undefined
-  const distribution = single ? Object.values(actionOutputNames(spec.action[0]))[0] : '/distribution'
+  const chosen = spec.action.filter(({ fixed }) => fixed === undefined)
+  const single = chosen.length === 1 && chosen[0].squash === undefined
+  const distribution = single ? Object.values(actionOutputNames(chosen[0]))[0] : '/distribution'
   if (spec.memory !== undefined) graph.input(STATE_INPUT, ['batch', stateSize(spec)])
   const states = policy.networkStates(STATE_INPUT, true)
-  const next = [policy.network(networksOf(spec)[0].name, parts, distribution, states.actor)]
+  const next = [policy.actor(parts, distribution, states.actor)]
   const deviations = logDeviations(spec, flat)
-  for (const leaf of spec.action) {
+  for (const leaf of chosen) {
     const size = leafColumns(leaf)
     const names = actionOutputNames(leaf)
     const output = 'logits' in names ? names.logits : names.mean
     if (leaf.squash !== undefined) {
-      const alone = spec.action.length === 1
+      const alone = chosen.length === 1
       const u = alone ? distribution : graph.slice(distribution, leaf.distributionOffset, size, `/${output}.u`)
       addSquash(graph, { ...leaf, squash: leaf.squash }, u, output)
     } else if (!single) graph.slice(distribution, leaf.distributionOffset, size, output)
@@ -143,10 +146,15 @@ function addCurve(graph: GraphBuilder, kind: SquashKind, u: string, name: string
  * of any other, which makes it one in the action's own units.
  */
 export function logDeviations(spec: PolicySpec, flat: Float32Array): Float32Array {
-  const scales = spec.action.flatMap((leaf) => (leaf.squash === undefined ? leaf.scale : leaf.scale.map(() => 1)))
+  const scales = spec.action.flatMap((leaf) => {
+    if (leaf.fixed !== undefined) return []
+    return leaf.squash === undefined ? leaf.scale : leaf.scale.map(() => 1)
+  })
   const parameter = parameterLayout(spec).parameters.find(({ name }) => name === 'log_std')
   return Float32Array.from(scales, (scale, i) => flat[(parameter?.offset ?? 0) + i] + Math.log(scale))
 }
+
+type Pointer = NonNullable<ActionLeaf['pointer']>
 
 /** The networks' nodes, for either graph: `columns` names the tensor that holds a part's raw columns. */
 class PolicyGraph {
@@ -177,6 +185,49 @@ class PolicyGraph {
     const units = this.#spec.memory?.units ?? 0
     this.#graph.node('Concat', states, output, { axis: 1 })
     this.#graph.output(output, ['batch', units * states.length])
+  }
+
+  /** Adds the network that acts, and gives the name of its next state: its outputs are the distribution but for pointers. */
+  actor(parts: ObservationPart[], distribution: string, state: string): string {
+    const spec = this.#spec
+    const [{ name }] = networksOf(spec)
+    if (!spec.action.some(({ pointer }) => pointer !== undefined)) return this.network(name, parts, distribution, state)
+    const output = `/${name}.output`
+    const next = this.network(name, parts, output, state)
+    let at = 0
+    const rows = spec.action.flatMap((leaf) => {
+      const columns = outputColumns(leaf)
+      if (columns === 0) return []
+      const own = this.#graph.slice(output, at, columns, `${output}.${leaf.name}`)
+      at += columns
+      return [leaf.pointer === undefined ? own : this.#pointer(leaf, leaf.pointer, own)]
+    })
+    this.#graph.node('Concat', rows, distribution, { axis: 1 })
+    return next
+  }
+
+  /** Logits of the slots of a list: the query's dot products with their keys. */
+  #pointer(leaf: ActionLeaf, { leaf: index, units }: Pointer, query: string): string {
+    const graph = this.#graph
+    const list = this.#spec.observation[index]
+    const [slots, columns] = list.shape
+    const name = `/${pointerName(leaf)}`
+    const part = leafParts(this.#spec)[index]
+    const rows = graph.node(
+      'Reshape',
+      [this.#features('actor', part), graph.integers(`${name}.rows.shape`, [-1, slots, columns])],
+      `${name}.rows`,
+    )
+    const products = graph.node('MatMul', [rows, `${name}.weight`], `${name}.products`)
+    const sums = graph.node('Add', [products, `${name}.bias`], `${name}.sums`)
+    const keys = graph.node('Tanh', [sums], `${name}.keys`)
+    const shaped = graph.node(
+      'Reshape',
+      [query, graph.integers(`${name}.query.shape`, [-1, 1, units])],
+      `${name}.query`,
+    )
+    const scores = graph.node('Mul', [keys, shaped], `${name}.scores`)
+    return graph.node('ReduceSum', [scores, graph.integers('/axis.2', [2])], `${name}.logits`, { keepdims: 0 })
   }
 
   /** Adds a whole network, whose last layer gives `output` [batch, out]; gives the name of its next state. */

@@ -1,6 +1,7 @@
 import { actionOutputNames } from '@agentgym/contract/model'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { describe, expect, test } from 'vitest'
+import { distributionSize, parameterLayout } from './parameter-layout.ts'
 import { exportModel, logDeviations, rolloutModel } from './policy-graph.ts'
 import {
   createPolicySession,
@@ -9,7 +10,15 @@ import {
   type PolicySession,
   type RolloutSession,
 } from './policy-session.ts'
-import { policyCases, randomObservations, randomWeights, testRandom, valueCases } from './testing/policy-cases.ts'
+import { buildPolicySpec } from './policy-spec.ts'
+import {
+  policyCases,
+  randomObservations,
+  randomWeights,
+  testRandom,
+  toolSpaces,
+  valueCases,
+} from './testing/policy-cases.ts'
 import { exportedDistribution, referenceForward } from './testing/reference-forward.ts'
 
 const SEED = 20261128
@@ -157,7 +166,9 @@ describe('an exported model', () => {
     const state = spec.memory === undefined ? [] : [['state', 'float32', 'batch', 2 * spec.memory.units]]
     const leaves = spec.observation.map(({ name, size }) => [name, 'float32', 'batch', size])
     expect(inputs).toEqual([...leaves, ...state])
-    const outputs = spec.action.flatMap((leaf) => Object.values(actionOutputNames(leaf)))
+    const outputs = spec.action
+      .filter(({ fixed }) => fixed === undefined)
+      .flatMap((leaf) => Object.values(actionOutputNames(leaf)))
     expect(session.outputNames).toEqual([...outputs, 'value', ...(spec.memory === undefined ? [] : ['next_state'])])
   })
 
@@ -167,4 +178,41 @@ describe('an exported model', () => {
       expect(exportModel(spec, weights)).toEqual(exportModel(structuredClone(spec), weights.slice()))
     }
   })
+})
+
+test('a pointer scores an item the same in whichever slot it is', () => {
+  const settings = { hidden: [], activation: 'tanh', embedding: 4, normalizeObservation: false } as const
+  const spec = buildPolicySpec(toolSpaces(), { ...settings, hidden: [] })
+  const random = testRandom(5)
+  const weights = randomWeights(spec, random)
+  const [list] = spec.observation.filter(({ slots }) => slots !== undefined)
+  const row = spec.observation.reduce((sum, { size }) => sum + size, 0)
+  // The query must not depend on the slots, which enter the network one after another.
+  const { parameters } = parameterLayout(spec)
+  const out = parameters.find(({ name }) => name === 'actor.out.weight')
+  for (let unit = 0; unit < (out?.shape[0] ?? 0); unit++) {
+    const width = out?.shape[1] ?? 0
+    // The text before the list is 4 features wide.
+    weights.fill(0, (out?.offset ?? 0) + unit * width + 4, (out?.offset ?? 0) + unit * width + 4 + list.size)
+  }
+  const session = createPolicySession(spec, { batch: 2 })
+  session.setWeights(weights)
+  const [first, second] = [randomObservations(spec, 1, random), new Float32Array(row)]
+  second.set(first)
+  const order = [2, 0, 3, 1]
+  order.forEach((from, to) => {
+    const at = (slot: number) => list.offset + slot * 3
+    second.set(first.subarray(at(from), at(from) + 3), at(to))
+  })
+  session.run(Float32Array.from([...first, ...second]))
+  const pointer = spec.action.find((leaf) => leaf.pointer !== undefined)?.distributionOffset ?? 0
+  const logits = (batch: number) => {
+    const start = batch * distributionSize(spec) + pointer
+    return Array.from(session.distribution.subarray(start, start + 4))
+  }
+  expect(new Set(logits(0)).size).toBe(4)
+  logits(1).forEach((logit, to) => {
+    expect(logit).toBeCloseTo(logits(0)[order[to]], 5)
+  })
+  session.dispose()
 })

@@ -108,7 +108,8 @@ export function loadModelSession(bytes: Uint8Array, spec: PolicySpec, options: M
   for (const leaf of spec.observation) feeds[leaf.name] = tensor([batch, leaf.size])
   const values = tensor([batch])
   const fetches: Record<string, FloatTensor> = { value: values }
-  const outputs = spec.action.map((leaf) => {
+  const chosen = spec.action.filter(({ fixed }) => fixed === undefined)
+  const outputs = chosen.map((leaf) => {
     const names = actionOutputNames(leaf)
     const size = leaf.kind === 'box' ? leaf.size : leaf.counts.reduce((a, b) => a + b, 0)
     const row = tensor([batch, size])

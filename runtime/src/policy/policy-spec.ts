@@ -6,6 +6,7 @@ import {
   type PolicySpec,
   type SpaceDescription,
   type TrainingPlan,
+  trainedParts,
 } from '@agentgym/contract'
 import { actionOutputNames, STATE_INPUT, STATE_OUTPUT } from '@agentgym/contract/model'
 import { actionLeaves, type ActionLeaf as EngineLeaf, observationLeaves } from '@agentgym/scenario/engine'
@@ -20,6 +21,9 @@ export type NetworkSettings = Pick<
 > & {
   /** Absent: `clipped`, as agents of older versions have it. */
   boxActions?: 'squashed' | 'clipped'
+  /** Of a scenario whose tools have parameters: whether the policy chooses the tool, and the parameters. Absent: it does. */
+  toolSelection?: boolean
+  parameterSelection?: boolean
 }
 
 /** From this half-width on, a bound says "unbounded" (Gymnasium writes ±3.4e38) and its square would overflow float32. */
@@ -31,7 +35,7 @@ export function buildPolicySpec(
   network: NetworkSettings,
 ): PolicySpec {
   const shape = network.boxActions === 'squashed' ? squashLeaf : withoutHugeScales
-  const action = uniquelyNamed(actionLeaves(description.action), 'action', []).map(policyLeaf).map(shape)
+  const action = chosenLeaves(description, network).map(shape)
   const { convolution, memory } = network
   const reserved = [...outputNames(action), ...(memory === undefined ? [] : [STATE_INPUT, STATE_OUTPUT])]
   const observation = uniquelyNamed(policyLeaves(description.observation), 'obs', reserved)
@@ -49,9 +53,38 @@ export function buildPolicySpec(
   }
 }
 
-/** What the policy keeps of the engine's leaf. */
-function policyLeaf({ list, default: fixed, ...leaf }: EngineLeaf): ActionLeaf {
-  return leaf
+/** Units of a pointer's query. */
+const POINTER_UNITS = 32
+
+/**
+ * The engine's leaves as the policy has them: pointers with a query, parts that are not trained without outputs, and the others' places in
+ * the distribution row moved up.
+ */
+function chosenLeaves(
+  description: Pick<ScenarioDescription, 'observation' | 'action'>,
+  { toolSelection = true, parameterSelection = true }: NetworkSettings,
+): ActionLeaf[] {
+  const lists = observationLeaves(description.observation)
+  let distributionOffset = 0
+  let logStdOffset = 0
+  return uniquelyNamed(actionLeaves(description.action), 'action', []).map((engineLeaf, _, leaves) => {
+    const { list, default: fallback, ...leaf } = engineLeaf
+    const isTool = leaves.some(({ when }) => when?.column === leaf.offset)
+    const trained = leaf.when !== undefined ? parameterSelection : isTool ? toolSelection : true
+    const placed: ActionLeaf = { ...leaf, distributionOffset, logStdOffset }
+    if (!trained) return { ...placed, fixed: fixedValues(engineLeaf) }
+    const columns = leaf.kind === 'box' ? leaf.size : leaf.counts.reduce((a, b) => a + b, 0)
+    distributionOffset += columns
+    if (leaf.kind === 'box') logStdOffset += columns
+    if (list === undefined) return placed
+    return { ...placed, pointer: { leaf: lists.findIndex(({ name }) => name === list), units: POINTER_UNITS } }
+  })
+}
+
+/** What a part that is not trained always is: its default, else its first choice or the middle of its range. */
+function fixedValues({ kind, size, center, default: fallback }: EngineLeaf): number[] {
+  if (fallback !== undefined) return [fallback]
+  return kind === 'box' ? [...center] : Array.from({ length: size }, () => 0)
 }
 
 /** What the policy sees of the engine's leaves: a text that an encoder reads is a box of the encoder's numbers. */
@@ -72,6 +105,8 @@ export function networkOf(settings: TrainingPlan['settings'], needsMemory: boole
     embedding: settings.embedding,
     normalizeObservation: settings.normalize_observation,
     boxActions: settings.box_actions,
+    toolSelection: settings.tool_selection,
+    parameterSelection: settings.parameter_selection,
     convolution: convolution === 'none' ? undefined : { kind: convolution === 'auto' ? 'small' : convolution, filters },
     memory: recurrent ? { kind: 'gru', units: memory_units } : undefined,
   }
@@ -79,7 +114,10 @@ export function networkOf(settings: TrainingPlan['settings'], needsMemory: boole
 
 /** All outputs of the exported model. */
 export function outputNames(action: ActionLeaf[]): string[] {
-  return [...action.flatMap((leaf) => Object.values(actionOutputNames(leaf))), 'value']
+  return [
+    ...action.filter(({ fixed }) => fixed === undefined).flatMap((leaf) => Object.values(actionOutputNames(leaf))),
+    'value',
+  ]
 }
 
 /**
@@ -114,7 +152,13 @@ export function checkPolicySpaces(
   spaces: Pick<ScenarioDescription, 'observation' | 'action'>,
 ): void {
   const squashed = policy.action.some((leaf) => leaf.squash !== undefined)
-  const own = buildPolicySpec(spaces, { ...policy, boxActions: squashed ? 'squashed' : 'clipped' })
+  const { tool_selection = true, parameter_selection = true } = trainedParts(policy) ?? {}
+  const own = buildPolicySpec(spaces, {
+    ...policy,
+    boxActions: squashed ? 'squashed' : 'clipped',
+    toolSelection: tool_selection,
+    parameterSelection: parameter_selection,
+  })
   for (const [i, leaf] of policy.observation.entries()) checkEncoder(leaf, own.observation[i])
   for (const side of ['observation', 'action'] as const) {
     if (isDeepStrictEqual(own[side], policy[side])) continue

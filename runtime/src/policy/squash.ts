@@ -42,7 +42,7 @@ const NO_BOUND = 1e5
 
 /** The squashes of a box leaf's columns, from its bounds. */
 export function squashLeaf(leaf: ActionLeaf): ActionLeaf {
-  if (leaf.kind !== 'box') return leaf
+  if (leaf.kind !== 'box' || leaf.fixed !== undefined) return leaf
   const columns = leaf.low.map((low, i) => squashFor(low, leaf.high[i]))
   return {
     ...leaf,

@@ -1,5 +1,11 @@
 import { join } from 'node:path'
-import { type AgentManifest, type AgentParent, describeTaskSet, type ScenarioPackage } from '@agentgym/contract'
+import {
+  type AgentManifest,
+  type AgentParent,
+  describeTaskSet,
+  type ScenarioPackage,
+  trainedParts,
+} from '@agentgym/contract'
 import { runtimeSignature } from '../evaluation/runtime-signature.ts'
 import { type BuiltScenario, identityOf } from '../sandbox/build-scenario.ts'
 import { sha256 } from '../sandbox/sha256.ts'
@@ -36,6 +42,7 @@ export async function packageAgent(folder: string, agent: TrainedAgent): Promise
 
 function agentManifest({ outcome, scenario }: TrainedAgent): AgentManifest {
   const { description, plan, seed } = outcome
+  const trainable = trainedParts(outcome.policy)
   return {
     format: 1,
     scenario: {
@@ -45,6 +52,7 @@ function agentManifest({ outcome, scenario }: TrainedAgent): AgentManifest {
       success: scenario.package.agentgym.success,
     },
     policy: outcome.policy,
+    ...(trainable === undefined ? {} : { trainable }),
     algorithm: plan.algorithm,
     settings: plan.settings,
     seed,
@@ -177,7 +185,7 @@ const valuesAsLogits =
   'The logits are the values of the actions (Q-values, in units of the reward), and the agent takes the largest. They are no log-probabilities: probabilities computed from them (a softmax, as hosted calls show) rank the actions, and say nothing about how often the agent takes each.'
 
 function outputs(agent: AgentManifest): string {
-  const leaves = agent.policy.action
+  const leaves = agent.policy.action.filter(({ fixed }) => fixed === undefined)
   return leaves
     .map((leaf) => {
       const prefix = leaves.length === 1 ? '' : `${leaf.name}.`

@@ -1,4 +1,4 @@
-import { AgentGymError, type PolicySpec, type TrainingPlan } from '@agentgym/contract'
+import { AgentGymError, type PolicySpec, type SpaceDescription, type TrainingPlan } from '@agentgym/contract'
 import { buildPolicySpec, networkOf } from '../policy/policy-spec.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
 
@@ -12,9 +12,11 @@ export function policyOfPlan(
   settings: TrainingPlan['settings'] = plan.settings,
 ): PolicySpec {
   if (plan.algorithm === 'dqn') {
+    if (hasParameters(description.action)) throw unsuitable(plan, 'tools without parameters', 'ppo, a2c or grpo')
     if (description.action.type !== 'discrete') throw unsuitable(plan, 'one discrete action', 'ppo, a2c or grpo')
     if (plan.settings.execution_provider !== 'cpu') throw cpuOnly(plan)
   }
+  checkSelection(settings, description.action)
   return buildPolicySpec(description, {
     ...networkOf(settings, description.memory === true),
     // A Q-network learns from single steps.
@@ -22,6 +24,35 @@ export function policyOfPlan(
     head: plan.algorithm === 'dqn' ? (plan.settings.dueling ? 'dueling_q' : 'q') : undefined,
   })
 }
+
+function hasParameters(action: SpaceDescription): boolean {
+  return action.type === 'dict' && action.choice !== undefined
+}
+
+/** What is not trained must be there, and something must be left to train. */
+function checkSelection(
+  { tool_selection = true, parameter_selection = true }: Selection,
+  action: SpaceDescription,
+): void {
+  if (tool_selection && parameter_selection) return
+  const field = tool_selection ? 'parameter_selection' : 'tool_selection'
+  const invalid = (message: string, hint: string) =>
+    new AgentGymError({ code: 'config_invalid', message, hint, data: { field } })
+  if (!hasParameters(action)) {
+    throw invalid(
+      `${field}=false is for scenarios whose tools have parameters, and this one has none`,
+      `Leave ${field} out.`,
+    )
+  }
+  if (tool_selection || parameter_selection) return
+  throw invalid(
+    'with tool_selection=false and parameter_selection=false, nothing is left to train',
+    'Set one of them to true.',
+  )
+}
+
+/** Checkpoints of older versions have neither. */
+type Selection = { tool_selection?: boolean; parameter_selection?: boolean }
 
 function unsuitable({ algorithm }: TrainingPlan, wanted: string, others: string): AgentGymError {
   return new AgentGymError({

@@ -91,6 +91,16 @@ const actionLeafSchema = z.strictObject({
    * part in the action's probability and entropy, and is 0 in the action row.
    */
   when: z.strictObject({ column: count, choice: count }).optional(),
+  /**
+   * A choice among the slots of a list, the observation's leaf number `leaf`. The network gives a query of `units` numbers; the
+   * logit of a slot is its dot product with tanh(W x + b) of the slot's row x, as it enters the network.
+   */
+  pointer: z.strictObject({ leaf: count, units: positive }).optional(),
+  /**
+   * Not chosen by the policy, which has no output for it: the value of every column. A choice that is masked gives way to the first
+   * legal one.
+   */
+  fixed: z.array(z.number()).optional(),
 })
 export type ActionLeaf = z.infer<typeof actionLeafSchema>
 
@@ -200,8 +210,34 @@ export const agentParentSchema = z.strictObject({
 })
 export type AgentParent = z.infer<typeof agentParentSchema>
 
+/**
+ * What of an agent that calls tools was trained. The policy chooses tools and their arguments; tools run in the scenario's or the
+ * caller's own back ends, and no text is generated, so the last two are never trained.
+ */
+export const agentTrainableSchema = z.strictObject({
+  tool_selection: z.boolean(),
+  /** False: tools are called with the defaults of their parameters. */
+  parameter_selection: z.boolean(),
+  tool_execution: z.literal(false),
+  output_generation: z.literal(false),
+})
+export type AgentTrainable = z.infer<typeof agentTrainableSchema>
+
+/** What a policy's own parts say of that; undefined for a scenario without tools that have parameters. */
+export function trainedParts({ action }: Pick<PolicySpec, 'action'>): AgentTrainable | undefined {
+  const parameters = action.filter(({ when }) => when !== undefined)
+  if (parameters.length === 0) return undefined
+  const tool = action.find(({ offset }) => offset === parameters[0].when?.column)
+  return {
+    tool_selection: tool?.fixed === undefined,
+    parameter_selection: parameters.every(({ fixed }) => fixed === undefined),
+    tool_execution: false,
+    output_generation: false,
+  }
+}
+
 /** agent.json of a trained agent's package. */
-export const agentManifestSchema = z.strictObject({
+const wholeManifestSchema = z.strictObject({
   format: z.literal(1),
   scenario: z.strictObject({
     name: z.string(),
@@ -213,6 +249,8 @@ export const agentManifestSchema = z.strictObject({
     success: successCriteriaSchema,
   }),
   policy: policySpecSchema,
+  /** Absent: its scenario has no tools with parameters. */
+  trainable: agentTrainableSchema.optional(),
   algorithm: z.enum(trainingAlgorithms),
   settings: z.record(z.string(), z.unknown()),
   seed: z.int().nonnegative(),
@@ -225,6 +263,16 @@ export const agentManifestSchema = z.strictObject({
   /** Absent: trained from random weights. */
   parent: agentParentSchema.optional(),
 })
+export const agentManifestSchema = wholeManifestSchema.refine(
+  ({ policy, trainable }) => {
+    const parts = trainable === undefined ? undefined : trainedParts(policy)
+    return (
+      parts?.tool_selection === trainable?.tool_selection &&
+      parts?.parameter_selection === trainable?.parameter_selection
+    )
+  },
+  { path: ['trainable'], message: 'is not what the policy chooses' },
+)
 export type AgentManifest = z.infer<typeof agentManifestSchema>
 
 /** The order in which an evaluation chose its tasks; those of older versions do not say it. */

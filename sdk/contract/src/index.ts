@@ -9,6 +9,7 @@ export {
   type ActionLeaf,
   type AgentManifest,
   type AgentParent,
+  type AgentTrainable,
   agentManifestSchema,
   agentParentSchema,
   compareEvaluations,
@@ -28,6 +29,7 @@ export {
   type TaskOrder,
   taskOrderOf,
   taskOrderSchema,
+  trainedParts,
 } from './agent-manifest.ts'
 export {
   currencyDigits,

@@ -35,6 +35,12 @@ const commonSettings = {
   box_actions: z.enum(['squashed', 'clipped']).default('squashed'),
   /** log standard deviation that box actions start with: before the squash, or for half a clipped box's width. */
   initial_log_std: z.number().min(-10).max(3).default(-1),
+  /**
+   * Of a scenario whose tools have parameters: whether the policy chooses the tool. False: the first legal one, in the order of the scenario.
+   */
+  tool_selection: z.boolean().default(true),
+  /** Likewise, whether it chooses the arguments. False: the parameters' defaults. */
+  parameter_selection: z.boolean().default(true),
   /** A GRU that remembers earlier observations of the episode. `auto`: if the scenario asks for it (`memory: true`). */
   memory: z.enum(['auto', 'none', 'gru']).default('auto'),
   /** Units of the GRU, in actor and critic each. */

@@ -140,6 +140,14 @@ describe('chat completions', () => {
     const labeled = { ...acts, action: { tool: 0, search: { limit: 3, order: 2 } }, label: 'search' }
     const [{ message: called }] = (await requested({ tools, acts: labeled })).choices
     expect(called.tool_calls?.[0].function).toEqual({ name: 'search', arguments: '{"limit":3,"order":"best"}' })
+    // Newer agents answer with words, and with ids of the items that they were shown.
+    const worded = { ...labeled, action: { tool: 0, search: { limit: 3, order: 'best', item: 'A-17' } } }
+    const [{ message: searched }] = (await requested({ tools, acts: worded })).choices
+    expect(JSON.parse(searched.tool_calls?.[0].function.arguments ?? '')).toEqual({
+      limit: 3,
+      order: 'best',
+      item: 'A-17',
+    })
     // `close` was not offered; `none` wants no call.
     const close = { ...acts, action: { tool: 1, search: { limit: 3 } } }
     for (const body of [{ tools, acts: close }, { tools, acts, tool_choice: 'none' }, { acts }]) {

@@ -42,6 +42,7 @@ function referenceScores(
     let entropy = 0
     for (const leaf of spec.action) {
       const { when } = leaf
+      if (leaf.fixed !== undefined) continue
       if (when !== undefined && minibatch.actions[row * sizes.action + when.column] !== when.choice) continue
       let at = row * columns + leaf.distributionOffset
       let mask = row * sizes.mask + leaf.maskOffset

@@ -40,6 +40,11 @@ const actions: Record<string, SpaceDescription> = {
   }),
 }
 
+/** Tools with every kind of parameter, and an observation with what they point to. */
+export function toolSpaces(): { observation: SpaceDescription; action: SpaceDescription } {
+  return { observation: orders, action: tools }
+}
+
 /** Three tools, two of them with parameters: an item of `orders`, a number and a word; and a count. */
 const tools: SpaceDescription = {
   type: 'dict',
@@ -94,6 +99,8 @@ export function policyCases(): PolicyCase[] {
     ['tools, clipped', { ...networks[0], hidden: [] }],
     ['tools, plain', { ...squashing, normalizeObservation: false }],
     ['tools after a GRU', { ...networks[0], memory: { kind: 'gru', units: 5 } }],
+    ['tools with fixed arguments', { ...squashing, parameterSelection: false }],
+    ['arguments of a fixed tool', { ...squashing, toolSelection: false }],
   ] as const) {
     const spec = buildPolicySpec({ observation: orders, action: tools }, { ...network, hidden: [...network.hidden] })
     cases.push({ name, spec, masked: name !== 'tools, clipped' })

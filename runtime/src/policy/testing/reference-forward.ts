@@ -3,9 +3,11 @@ import { type ConvolutionLayer, convolutionLayers } from '../convolution.ts'
 import {
   distributionSize,
   leafColumns,
+  leafFeatures,
   NORMALIZER_CLIP,
   NORMALIZER_EPSILON,
   networksOf,
+  outputColumns,
   parameterLayout,
 } from '../parameter-layout.ts'
 
@@ -45,7 +47,7 @@ export function referenceForward(
   const distribution = new Float64Array(batch * size)
   const values = new Float64Array(batch)
   const columns = spec.action.flatMap((leaf) =>
-    leaf.kind === 'box' && leaf.squash === undefined
+    leaf.kind === 'box' && leaf.squash === undefined && leaf.fixed === undefined
       ? leaf.center.map((center, i) => ({ center, scale: leaf.scale[i] }))
       : Array.from({ length: leafColumns(leaf) }, () => ({ center: 0, scale: 1 })),
   )
@@ -68,13 +70,35 @@ export function referenceForward(
     const [actor, critic] = (['actor', 'critic'] as const).map((network, i) =>
       perceptron(spec, get, network, features(spec, get, network, x), state.slice(i * units, (i + 1) * units)),
     )
-    actor.out.forEach((value, i) => {
+    pointed(spec, get, actor.out, features(spec, get, 'actor', x)).forEach((value, i) => {
       distribution[b * size + i] = columns[i].center + columns[i].scale * value
     })
     values[b] = get('value.scale')[0] * critic.out[0]
     next.push([...actor.state, ...critic.state])
   }
   return { distribution, values, states: next }
+}
+
+/** The actor's outputs with each pointer's query replaced by its logits. Features of the leaves before a list have known widths. */
+function pointed(spec: PolicySpec, get: Get, out: number[], input: number[]): number[] {
+  let at = 0
+  return spec.action.flatMap((leaf) => {
+    const own = out.slice(at, at + outputColumns(leaf))
+    at += own.length
+    if (leaf.pointer === undefined) return own
+    const { name } = leaf
+    const before = spec.observation.slice(0, leaf.pointer.leaf)
+    const start = before.reduce((sum, part) => sum + leafFeatures(spec, part), 0)
+    const [slots, columns] = spec.observation[leaf.pointer.leaf].shape
+    const [weight, bias] = [get(`pointer.${name}.weight`), get(`pointer.${name}.bias`)]
+    return Array.from({ length: slots }, (_, slot) => {
+      const row = input.slice(start + slot * columns, start + (slot + 1) * columns)
+      return own.reduce((sum, query, unit) => {
+        const key = row.reduce((total, value, i) => total + value * weight[unit * columns + i], bias[unit])
+        return sum + query * Math.tanh(key)
+      }, 0)
+    })
+  })
 }
 
 /** The rows of sequences, one after another; `states` are those after the last row of each. */

@@ -301,6 +301,7 @@ export function stateSize({ memory }: Pick<PolicySpec, 'memory'>): number {
 export function policyOutputs(spec: PolicySpec): Map<string, number[]> {
   const outputs = new Map<string, number[]>()
   for (const leaf of spec.action) {
+    if (leaf.fixed !== undefined) continue
     const columns = leaf.kind === 'box' ? leaf.size : leaf.counts.reduce((sum, count) => sum + count, 0)
     for (const name of Object.values(actionOutputNames(leaf))) outputs.set(name, [columns])
   }

@@ -2,7 +2,7 @@
  * An inbox: read a message, look the sender up and hand it to the right desk. Replace the messages, the tools and what
  * counts as right by your own; `agentgym scenario check` says what is wrong with the result.
  */
-import { box, defineToolScenario, dict, discrete, text, tool } from '@agentgym/scenario'
+import { box, choice, defineToolScenario, dict, text, tool } from '@agentgym/scenario'
 
 const desks = ['billing', 'engineering'] as const
 
@@ -53,10 +53,10 @@ export default defineToolScenario({
     }),
     forward: tool({
       description: 'Hand the message to a desk',
-      parameters: { desk: discrete({ n: desks.length, labels: desks }) },
+      parameters: { desk: choice(desks) },
       cost: { tokens: 80, seconds: 3 },
       run(state: State, args) {
-        state.solved = state.sender !== 'unknown' && desks[args.desk] === state.desk
+        state.solved = state.sender !== 'unknown' && args.desk === state.desk
         return { right: state.solved, done: true }
       },
     }),
