@@ -1,15 +1,11 @@
 import { type ChartGeometry, chartGeometry, formatSteps, formatValue } from '@agentgym/contract/charts'
+import { element, GRID, HEIGHT, INK, rounded, svg, TITLE, text, WIDTH } from '../svg.ts'
 import type { CurvePoint } from './run-statistics.ts'
 
-const WIDTH = 720
-const HEIGHT = 360
 const PLOT = { left: 72, right: WIDTH - 24, top: 56, bottom: HEIGHT - 56 }
 const MIDDLE = { x: (PLOT.left + PLOT.right) / 2, y: (PLOT.top + PLOT.bottom) / 2 }
 /** Okabe–Ito blue and vermilion. */
 const [RETURN, TARGET] = ['#0072B2', '#D55E00']
-const [INK, TITLE, GRID] = ['#4a4a4a', '#1a1a1a', '#ececec']
-
-type Attributes = Record<string, string | number>
 
 /** Draws the learning curve as SVG: the return as a line, the target as a dashed one. Same input, same bytes. */
 export function drawLearningCurve(curve: CurvePoint[], options: { title: string; target: number | null }): string {
@@ -145,43 +141,4 @@ function axes(geometry: ChartGeometry, title: string, { x, y }: Scale): string[]
       transform: `rotate(-90 16 ${MIDDLE.y})`,
     }),
   ]
-}
-
-function svg(elements: string[]): string {
-  const frame = { width: WIDTH, height: HEIGHT, viewBox: `0 0 ${WIDTH} ${HEIGHT}` }
-  const font = { 'font-family': 'Inter, system-ui, sans-serif', 'font-size': 12, fill: INK }
-  return [
-    `<svg xmlns="http://www.w3.org/2000/svg"${attributesOf({ ...frame, ...font })}>`,
-    ...elements,
-    '</svg>',
-    '',
-  ].join('\n')
-}
-
-/** Hundredths of a pixel. */
-function rounded(pixels: number): number {
-  return Math.round(pixels * 100) / 100
-}
-
-function element(name: string, attributes: Attributes): string {
-  return `<${name}${attributesOf(attributes)}/>`
-}
-
-function text(content: string, attributes: Attributes): string {
-  return `<text${attributesOf(attributes)}>${escaped(content)}</text>`
-}
-
-function attributesOf(attributes: Attributes): string {
-  return Object.entries(attributes)
-    .map(([name, value]) => ` ${name}="${value}"`)
-    .join('')
-}
-
-/** Text as XML takes it, without the control characters that it does not. */
-function escaped(content: string): string {
-  const entities: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;' }
-  return content
-    .toWellFormed()
-    .replace(/[\p{Cc}\uFFFE\uFFFF]/gu, ' ')
-    .replace(/[&<>]/g, (character) => entities[character])
 }

@@ -44,6 +44,8 @@ export type RunTrainingOptions = {
   onEvaluation?(evaluation: Evaluation, place: RunPlace): void | Promise<void>
   onCheckpoint(bytes: Uint8Array, place: RunPlace & Pick<Checkpoint, 'dropped'>): void | Promise<void>
   onTrajectory?(trajectory: Trajectory): void | Promise<void>
+  /** Environment steps at which the run is evaluated and ends with a checkpoint; the outcome is then null. */
+  pauseAt?: number
   /** Ends the run after the iteration under way, with a checkpoint; the outcome is then null. */
   stop?: AbortSignal
   /** Kills the run at once: it rejects with `training_cancelled`. */
@@ -64,6 +66,7 @@ export async function runTraining(options: RunTrainingOptions): Promise<Training
     plan: resolveAutomatic(options.plan),
     trajectories: options.trajectories ?? null,
     logs: options.onLogs !== undefined,
+    pauseAt: options.pauseAt ?? null,
   }
   const outcome = await superviseJob({
     entry: new URL('./training.process.ts', import.meta.url),
@@ -116,6 +119,8 @@ export type TrainingJob = {
   trajectories: { every: number } | null
   /** Sends what the scenario logs; else it is only noticed that it does. */
   logs: boolean
+  /** See `RunTrainingOptions`; null: at no step. */
+  pauseAt: number | null
 }
 
 /** What the trainer process sends while it runs. Checkpoints travel as bytes: the trainer itself cannot write files. */

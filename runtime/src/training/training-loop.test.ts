@@ -10,7 +10,11 @@ const learnerMetrics = {
 }
 
 /** Weights are the steps trained so far, so an evaluation can say which weights it was given. */
-function simulate(succeeds: (purpose: EvaluationPurpose, steps: number) => boolean, stopAtSuccess = true) {
+function simulate(
+  succeeds: (purpose: EvaluationPurpose, steps: number) => boolean,
+  stopAtSuccess = true,
+  pauseAt: number | null = null,
+) {
   let steps = 0
   const played: { purpose: EvaluationPurpose; steps: number }[] = []
   const { algorithm: name, settings } = resolveTrainingPlan(
@@ -37,6 +41,8 @@ function simulate(succeeds: (purpose: EvaluationPurpose, steps: number) => boole
     } as Learner,
     reference: null,
     resume: null,
+    parent: null,
+    pauseAt,
     evaluate: async (weights, purpose) => {
       const [at] = weights
       played.push({ purpose, steps: at })
@@ -55,6 +61,13 @@ const finals = (played: { purpose: EvaluationPurpose; steps: number }[]) =>
   played.filter(({ purpose }) => purpose === 'final')
 
 describe('runIterations', () => {
+  it('pauses with one evaluation and a checkpoint, and plays nothing that is published', async () => {
+    const { result, played } = await simulate(() => false, true, 35)
+    expect(result).toBeNull()
+    expect(played.at(-1)).toEqual({ purpose: 'selection', steps: 40 })
+    expect(finals(played)).toEqual([])
+  })
+
   it('plays the published episodes once, however often the selection succeeded before it was confirmed', async () => {
     const { result, played } = await simulate((purpose, steps) => purpose === 'selection' || steps >= 50)
     expect(result).toMatchObject({ steps: 50, stepsOfWeights: 50 })

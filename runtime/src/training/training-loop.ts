@@ -33,6 +33,11 @@ export type TrainingRun = {
   onProgress(event: ProgressEvent): void
   onEvaluation(evaluation: Evaluation, place: RunPlace): void
   onCheckpoint(checkpoint: Checkpoint): void
+  /**
+   * Environment steps at which the run is evaluated and ends with a checkpoint, as if it had been stopped; a run that ends
+   * before pauses at its end. Null: it goes on to its end.
+   */
+  pauseAt: number | null
   /** True once a stop is requested: the loop then writes a checkpoint and ends. */
   stopped(): boolean
 }
@@ -73,6 +78,11 @@ export async function runIterations(run: TrainingRun): Promise<TrainingResult | 
       progressEvent({ ...state, done: iteration, stepsTotal: Math.max(algorithm.stepsTotal, state.steps) }),
     )
 
+    if (run.pauseAt !== null && (ended || state.steps >= run.pauseAt)) {
+      await evaluateWeights(run, state)
+      run.onCheckpoint(await checkpointOf(run, state))
+      return null
+    }
     if (crosses(settings.evaluate_every, before, state.steps) && !ended) {
       const solved = await evaluateAndKeepBest(run, state)
       if (solved !== null) return finish(run, state, solved)

@@ -84,6 +84,7 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
     onEvaluation: (evaluation, place) => send({ type: 'evaluation', evaluation, place }),
     onCheckpoint: (checkpoint) =>
       send({ type: 'checkpoint', bytes: encodeCheckpoint(checkpoint), place: placeOf(checkpoint) }),
+    pauseAt: job.pauseAt,
     stopped: channel.stopRequested,
   })
   if (result === null) return null

@@ -10,6 +10,7 @@ type AddCommands = (program: Command, action: MakeAction) => void
 const commandFiles: { names: string[]; load: () => Promise<AddCommands> }[] = [
   { names: ['scenario'], load: async () => (await import('./commands/scenario.ts')).addScenarioCommands },
   { names: ['train'], load: async () => (await import('./commands/train.ts')).addTrainCommand },
+  { names: ['tune'], load: async () => (await import('./commands/tune.ts')).addTuneCommand },
   { names: ['eval'], load: async () => (await import('./commands/eval.ts')).addEvalCommand },
   { names: ['list'], load: async () => (await import('./commands/list.ts')).addListCommand },
   { names: ['info'], load: async () => (await import('./commands/info.ts')).addInfoCommand },

@@ -102,7 +102,7 @@ export const learningCurveSchema = z
   .max(200)
 export type LearningCurve = z.infer<typeof learningCurveSchema>
 
-const { policy, algorithm, steps, evaluation, model_hash } = agentManifestSchema.shape
+const { policy, algorithm, steps, evaluation, model_hash, parent } = agentManifestSchema.shape
 
 /** What agent.json says of a trained agent, but the settings. `evaluation` is its publisher's claim. */
 export const agentCardSchema = z
@@ -112,6 +112,8 @@ export const agentCardSchema = z
     /** The same spaces as the scenario has them, leaf by leaf: what a call of the agent takes and gives. */
     spaces: z.object({ observation: z.array(spaceLeafSchema), action: z.array(spaceLeafSchema) }),
     ...{ policy, algorithm, steps, evaluation, model_hash },
+    /** The agent whose weights it started from, as its publisher says; absent: none. */
+    parent,
   })
   .meta({ id: 'AgentCard' })
 export type AgentCard = z.infer<typeof agentCardSchema>

@@ -260,7 +260,7 @@ function AgentVersion({ shown, title }: { shown: VersionView; title: string }) {
   )
 }
 
-function Training({ agent: { scenario, algorithm, steps, policy } }: { agent: AgentCard }) {
+function Training({ agent: { scenario, algorithm, steps, policy, parent } }: { agent: AgentCard }) {
   return (
     <section class="package-section" aria-label="Training">
       <p>
@@ -269,6 +269,7 @@ function Training({ agent: { scenario, algorithm, steps, policy } }: { agent: Ag
           {scenario.name}@{scenario.version}
         </a>
       </p>
+      {parent !== undefined && <Parent parent={parent} />}
       <Metrics>
         <Metric label="Algorithm">{algorithm.toUpperCase()}</Metric>
         <Metric label="Trained" note="environment steps">
@@ -279,6 +280,24 @@ function Training({ agent: { scenario, algorithm, steps, policy } }: { agent: Ag
         </Metric>
       </Metrics>
     </section>
+  )
+}
+
+/** A package of this registry has a scope; any other name is of an agent that was never published here. */
+function Parent({ parent: { name, version, license } }: { parent: NonNullable<AgentCard['parent']> }) {
+  const shown = `${name}@${version}`
+  return (
+    <p>
+      Started from the weights of{' '}
+      {name.startsWith('@') ? (
+        <a class="mono" href={`${packageAddress(name)}/v/${encodeURIComponent(version)}`}>
+          {shown}
+        </a>
+      ) : (
+        <span class="mono">{shown}</span>
+      )}
+      <span class="dim">{license === null ? ', no license' : `, license ${license}`}, according to its publisher</span>
+    </p>
   )
 }
 

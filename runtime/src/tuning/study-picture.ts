@@ -1,0 +1,98 @@
+import { chartGeometry, formatSteps, formatValue } from '@agentgym/contract/charts'
+import { element, GRID, HEIGHT, INK, rounded, svg, TITLE, text, WIDTH } from '../svg.ts'
+import type { Importance } from './importance.ts'
+
+/** A candidate's score at each rung that it reached. */
+export type CandidateCurve = { candidate: number; points: { steps: number; score: number }[] }
+
+export type StudyPicture = {
+  title: string
+  /** What the score is, such as `return`. */
+  metric: string
+  curves: readonly CandidateCurve[]
+  best: number
+  /** The settings that the scenario has; null if they were not tried. */
+  current: number | null
+  importance: readonly Importance[]
+}
+
+const PLOT = { left: 72, right: 430, top: 56, bottom: HEIGHT - 56 }
+const BARS = { left: 600, right: WIDTH - 24, top: 56, row: 22, shown: 11 }
+/** Okabe–Ito blue and vermilion; the others stay in the background. */
+const [BEST, CURRENT, OTHER] = ['#0072B2', '#D55E00', '#b5b5b5']
+
+/** Draws a study as SVG: the score of every candidate over its steps, and what each setting explains. Same input, same bytes. */
+export function drawStudy({ title, metric, curves, best, current, importance }: StudyPicture): string {
+  const end = Math.max(1, ...curves.flatMap(({ points }) => points.map(({ steps }) => steps)))
+  const geometry = chartGeometry(
+    curves.map(({ points }) => points.map(({ steps, score }) => ({ x: steps, y: score }))),
+    { domain: [0, end], xTicks: 4, yTicks: 5 },
+  )
+  const x = (at: number) => rounded(PLOT.left + at * (PLOT.right - PLOT.left))
+  const y = (at: number) => rounded(PLOT.bottom - at * (PLOT.bottom - PLOT.top))
+  const layer = ({ candidate }: CandidateCurve) => (candidate === best ? 2 : candidate === current ? 1 : 0)
+  const curvesInOrder = curves.toSorted((a, b) => layer(a) - layer(b) || a.candidate - b.candidate)
+  return svg([
+    element('rect', { width: WIDTH, height: HEIGHT, fill: '#ffffff' }),
+    text(title, { x: 16, y: 26, 'font-size': 14, 'font-weight': 600, fill: TITLE }),
+    ...geometry.yTicks.flatMap(({ value, at }) => [
+      element('line', { x1: PLOT.left, y1: y(at), x2: PLOT.right, y2: y(at), stroke: GRID }),
+      text(formatValue(value), { x: PLOT.left - 8, y: y(at) + 4, 'text-anchor': 'end' }),
+    ]),
+    element('line', { x1: PLOT.left, y1: PLOT.bottom, x2: PLOT.right, y2: PLOT.bottom, stroke: INK }),
+    ...geometry.xTicks.map(({ value, at }) =>
+      text(formatSteps(value), { x: x(at), y: PLOT.bottom + 20, 'text-anchor': 'middle' }),
+    ),
+    text('environment steps', { x: (PLOT.left + PLOT.right) / 2, y: HEIGHT - 14, 'text-anchor': 'middle' }),
+    ...curvesInOrder.flatMap(({ candidate, points }) => {
+      const stroke = candidate === best ? BEST : candidate === current ? CURRENT : OTHER
+      const width = stroke === OTHER ? 1 : 2
+      const places = points.map(({ steps, score }) => ({ x: x(geometry.x(steps)), y: y(geometry.y(score)) }))
+      return [
+        element('polyline', {
+          points: places.map((place) => `${place.x},${place.y}`).join(' '),
+          ...{ fill: 'none', stroke, 'stroke-width': width, 'stroke-linejoin': 'round' },
+          ...(candidate === current ? { 'stroke-dasharray': '6 4' } : {}),
+        }),
+        ...places.map((place) => element('circle', { cx: place.x, cy: place.y, r: width + 0.5, fill: stroke })),
+      ]
+    }),
+    ...legend(metric, current !== null && current !== best),
+    ...bars(importance),
+  ])
+}
+
+function legend(metric: string, withCurrent: boolean): string[] {
+  const entries: { label: string; color: string; dashes: Record<string, string> }[] = [
+    { label: 'best', color: BEST, dashes: {} },
+    ...(withCurrent ? [{ label: 'current settings', color: CURRENT, dashes: { 'stroke-dasharray': '6 4' } }] : []),
+    { label: 'other candidates', color: OTHER, dashes: {} },
+  ]
+  const labels = entries.flatMap(({ label, color, dashes }, i) => {
+    const left = PLOT.left + [0, 70, 206][withCurrent ? i : 2 * i]
+    return [
+      element('line', { x1: left, y1: 44, x2: left + 18, y2: 44, stroke: color, 'stroke-width': 2, ...dashes }),
+      text(label, { x: left + 24, y: 48, fill: INK }),
+    ]
+  })
+  const middle = (PLOT.top + PLOT.bottom) / 2
+  const axis = { x: 16, y: middle, 'text-anchor': 'middle', transform: `rotate(-90 16 ${middle})` }
+  return [...labels, text(`${metric}, held-out episodes`, axis)]
+}
+
+function bars(importance: readonly Importance[]): string[] {
+  if (importance.length === 0) return []
+  const most = Math.max(0.01, ...importance.map(({ share }) => share))
+  return [
+    text('variance explained by a setting', { x: PLOT.right + 40, y: 48, fill: INK }),
+    ...importance.slice(0, BARS.shown).flatMap(({ setting, share }, i) => {
+      const top = BARS.top + 8 + i * BARS.row
+      const width = rounded((share / most) * (BARS.right - BARS.left - 36))
+      return [
+        text(setting, { x: BARS.left - 8, y: top + 11, 'text-anchor': 'end' }),
+        element('rect', { x: BARS.left, y: top, width, height: 14, fill: BEST }),
+        text(`${Math.round(share * 100)}%`, { x: BARS.left + width + 6, y: top + 11 }),
+      ]
+    }),
+  ]
+}
