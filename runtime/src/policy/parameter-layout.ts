@@ -155,7 +155,7 @@ export function parameterLayout(spec: PolicySpec): ParameterLayout {
 }
 
 /** Numbers of one slot of the list that a pointer points to. */
-export function listColumns(spec: PolicySpec, { leaf }: NonNullable<ActionLeaf['pointer']>): number {
+function listColumns(spec: PolicySpec, { leaf }: NonNullable<ActionLeaf['pointer']>): number {
   return spec.observation[leaf].shape[1]
 }
 

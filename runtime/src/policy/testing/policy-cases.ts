@@ -94,17 +94,7 @@ export function policyCases(): PolicyCase[] {
       cases.push({ name: `${from} to ${to}, squashed`, spec: buildPolicySpec(spaces, squashing), masked: false })
     }
   }
-  for (const [name, network] of [
-    ['tools', squashing],
-    ['tools, clipped', { ...networks[0], hidden: [] }],
-    ['tools, plain', { ...squashing, normalizeObservation: false }],
-    ['tools after a GRU', { ...networks[0], memory: { kind: 'gru', units: 5 } }],
-    ['tools with fixed arguments', { ...squashing, parameterSelection: false }],
-    ['arguments of a fixed tool', { ...squashing, toolSelection: false }],
-  ] as const) {
-    const spec = buildPolicySpec({ observation: orders, action: tools }, { ...network, hidden: [...network.hidden] })
-    cases.push({ name, spec, masked: name !== 'tools, clipped' })
-  }
+  cases.push(...toolCases())
   const everyBound: SpaceDescription = {
     type: 'box',
     shape: [6],
@@ -161,6 +151,24 @@ export function policyCases(): PolicyCase[] {
     })
   }
   return cases
+}
+
+/** Tools with parameters: all of them chosen, and some fixed. */
+function toolCases(): PolicyCase[] {
+  const squashing = { ...networks[0], boxActions: 'squashed' } as const
+  return (
+    [
+      ['tools', squashing],
+      ['tools, clipped', { ...networks[0], hidden: [] }],
+      ['tools, plain', { ...squashing, normalizeObservation: false }],
+      ['tools after a GRU', { ...networks[0], memory: { kind: 'gru', units: 5 } }],
+      ['tools with fixed arguments', { ...squashing, parameterSelection: false }],
+      ['arguments of a fixed tool', { ...squashing, toolSelection: false }],
+    ] as const
+  ).map(([name, network]) => {
+    const spec = buildPolicySpec({ observation: orders, action: tools }, { ...network, hidden: [...network.hidden] })
+    return { name, spec, masked: name !== 'tools, clipped' }
+  })
 }
 
 /** Q-networks, plain and dueling, of every kind of observation. */
