@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 
+#include "autograd_action_scorer.h"
 #include "engine.h"
 #include "learner_failure.h"
 #include "sequence_plan.h"
@@ -16,23 +16,16 @@ namespace {
 
 using at::Tensor;
 
-constexpr double kHalfLogTwoPi = 0.91893853320467274178;
-
 Tensor Wrap(const float* data, at::IntArrayRef sizes) {
   return at::from_blob(const_cast<float*>(data), sizes, at::kFloat);
 }
-
-/// Log-probability and entropy of whole actions, [B] each.
-struct ActionScore {
-  Tensor log_probability;
-  Tensor entropy;
-};
 
 class AutogradEngine final : public Engine {
  public:
   AutogradEngine(const Policy& policy, TrainingState& state, bool cuda, at::ScalarType precision)
       : policy_(policy),
-        options_(at::TensorOptions().dtype(precision).device(cuda ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU))) {
+        options_(at::TensorOptions().dtype(precision).device(cuda ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU))),
+        scorer_(policy, options_) {
     host_weights_ = Wrap(state.weights.data(), {policy.total_size});
     host_first_ = Wrap(state.first_moment.data(), {policy.trainable_size});
     host_second_ = Wrap(state.second_moment.data(), {policy.trainable_size});
@@ -126,7 +119,8 @@ class AutogradEngine final : public Engine {
       const Tensor raw = pick(observations_);
       const Tensor output = RunSequences(policy_.actor, raw, weights_, plan, initial);
       const ActionScore score =
-          ScoreActions(Distribution(output, raw, weights_), pick(actions_), masks_.defined() ? pick(masks_) : Tensor(), weights_);
+          scorer_.Score(Distribution(output, raw, weights_), pick(actions_),
+                        masks_.defined() ? pick(masks_) : Tensor(), weights_);
       PutRows(log_probabilities, {plan.rows.begin(), plan.rows.end()}, score.log_probability);
       return;
     }
@@ -137,7 +131,7 @@ class AutogradEngine final : public Engine {
       const Tensor raw = part(observations_);
       const Tensor distribution = Distribution(Run(policy_.actor, raw, weights_), raw, weights_);
       const ActionScore score =
-          ScoreActions(distribution, part(actions_), masks_.defined() ? part(masks_) : Tensor(), weights_);
+          scorer_.Score(distribution, part(actions_), masks_.defined() ? part(masks_) : Tensor(), weights_);
       Wrap(log_probabilities + first, {rows}).copy_(score.log_probability);
     }
   }
@@ -167,7 +161,7 @@ class AutogradEngine final : public Engine {
       return ComputeQGradient(distribution, pick(actions_).to(at::kLong), pick(returns_), weights);
     }
     const Tensor masks = masks_.defined() ? pick(masks_) : Tensor();
-    const ActionScore score = ScoreActions(distribution, pick(actions_), masks, weights);
+    const ActionScore score = scorer_.Score(distribution, pick(actions_), masks, weights);
 
     const Tensor log_ratio = score.log_probability - pick(log_probabilities_);
     const Tensor ratio = log_ratio.exp();
@@ -407,104 +401,15 @@ class AutogradEngine final : public Engine {
         continue;
       }
       Tensor part = output.narrow(1, leaf.output_offset, columns);
-      if (leaf.gaussian && leaf.squash.empty()) part = part * Constant(leaf.scale) + Constant(leaf.center);
+      if (leaf.gaussian && leaf.squash.empty()) part = part * scorer_.Constant(leaf.scale) + scorer_.Constant(leaf.center);
       parts.push_back(part);
     }
     return parts.size() == 1 ? parts[0] : at::cat(parts, 1);
   }
 
-  Tensor Constant(const std::vector<float>& values) const {
-    return Wrap(values.data(), {static_cast<int64_t>(values.size())}).to(options_);
-  }
-
-  ActionScore ScoreActions(const Tensor& distribution, const Tensor& actions, const Tensor& masks,
-                           const Tensor& weights) const {
-    const int64_t rows = actions.size(0);
-    ActionScore sum{at::zeros({rows}, options_), at::zeros({rows}, options_)};
-    for (const ActionLeaf& leaf : policy_.action) {
-      if (leaf.when_column < 0) {
-        AddLeaf(leaf, distribution, actions, masks, weights, sum);
-        continue;
-      }
-      ActionScore own{at::zeros({rows}, options_), at::zeros({rows}, options_)};
-      AddLeaf(leaf, distribution, actions, masks, weights, own);
-      const Tensor counts = actions.select(1, leaf.when_column) == static_cast<double>(leaf.when_choice);
-      const Tensor nothing = at::zeros({rows}, options_);
-      sum.log_probability = sum.log_probability + at::where(counts, own.log_probability, nothing);
-      sum.entropy = sum.entropy + at::where(counts, own.entropy, nothing);
-    }
-    return sum;
-  }
-
-  void AddLeaf(const ActionLeaf& leaf, const Tensor& distribution, const Tensor& actions, const Tensor& masks,
-               const Tensor& weights, ActionScore& sum) const {
-    if (leaf.gaussian) {
-      AddGaussian(leaf, distribution, actions, weights, sum);
-      return;
-    }
-    int64_t logit = leaf.distribution_offset, mask = leaf.mask_offset;
-    for (int64_t i = 0; i < leaf.size; ++i) {
-      const Tensor legal = masks.defined() ? masks.narrow(1, mask, leaf.counts[i]) : Tensor();
-      AddCategorical(distribution.narrow(1, logit, leaf.counts[i]), actions.select(1, leaf.offset + i), legal, sum);
-      logit += leaf.counts[i];
-      mask += leaf.counts[i];
-    }
-  }
-
-  /// Illegal logits are -infinity; their terms of the entropy, 0 · -infinity, are left out by hand.
-  static void AddCategorical(Tensor logits, const Tensor& action, const Tensor& legal, ActionScore& sum) {
-    if (legal.defined()) logits = logits.masked_fill(legal.logical_not(), -std::numeric_limits<float>::infinity());
-    const Tensor log_p = at::log_softmax(logits, 1);
-    const Tensor chosen = log_p.gather(1, action.to(at::kLong).unsqueeze(1)).squeeze(1);
-    const Tensor finite = legal.defined() ? log_p.masked_fill(legal.logical_not(), 0.0) : log_p;
-    sum.log_probability = sum.log_probability + chosen;
-    sum.entropy = sum.entropy - (log_p.exp() * finite).sum(1);
-  }
-
-  void AddGaussian(const ActionLeaf& leaf, const Tensor& distribution, const Tensor& actions, const Tensor& weights,
-                   ActionScore& sum) const {
-    if (!leaf.squash.empty()) {
-      AddSquashed(leaf, distribution, actions, weights, sum);
-      return;
-    }
-    const Tensor mean = distribution.narrow(1, leaf.distribution_offset, leaf.size);
-    const Tensor scale = Constant(leaf.scale);
-    const Tensor log_std = weights.narrow(0, policy_.log_std + leaf.log_std_offset, leaf.size) + scale.log();
-    const Tensor z = (actions.narrow(1, leaf.offset, leaf.size) - mean) / log_std.exp();
-    sum.log_probability = sum.log_probability + (-0.5 * z.square() - log_std - kHalfLogTwoPi).sum(1);
-    sum.entropy = sum.entropy + (log_std + (0.5 + kHalfLogTwoPi)).sum();
-  }
-
-  /// `actions` holds u; probabilities are those of center + scale * f(u).
-  void AddSquashed(const ActionLeaf& leaf, const Tensor& distribution, const Tensor& actions, const Tensor& weights,
-                   ActionScore& sum) const {
-    std::vector<float> log_cosh, linear;
-    for (const Squash squash : leaf.squash) {
-      log_cosh.push_back(FactorsOf(squash).log_cosh);
-      linear.push_back(FactorsOf(squash).linear);
-    }
-    // Clones: the graph of the gradient outlives these vectors, whose memory a constant shares.
-    const Tensor by_log_cosh = Constant(log_cosh).clone(), by_u = Constant(linear).clone();
-    const auto log_slope = [&](const Tensor& u) {
-      const Tensor far = u.abs();
-      return by_log_cosh * (far + (-2 * far).exp().log1p() - M_LN2) + by_u * u;
-    };
-    const Tensor mean = distribution.narrow(1, leaf.distribution_offset, leaf.size);
-    const Tensor log_std = weights.narrow(0, policy_.log_std + leaf.log_std_offset, leaf.size);
-    const Tensor log_scale = Constant(leaf.scale).abs().log();
-    const Tensor u = actions.narrow(1, leaf.offset, leaf.size);
-    const Tensor z = (u - mean) / log_std.exp();
-    const Tensor log_density = -0.5 * z.square() - log_std - kHalfLogTwoPi;
-    sum.log_probability = sum.log_probability + (log_density - log_scale - log_slope(u)).sum(1);
-    Tensor mean_log_slope = at::zeros_like(mean);
-    for (int i = 0; i < kQuadratureNodes; ++i) {
-      mean_log_slope = mean_log_slope + kQuadratureWeight[i] * log_slope(mean + log_std.exp() * kQuadratureNode[i]);
-    }
-    sum.entropy = sum.entropy + (log_std + log_scale + (0.5 + kHalfLogTwoPi) + mean_log_slope).sum(1);
-  }
-
   const Policy& policy_;
   at::TensorOptions options_;
+  AutogradActionScorer scorer_;
   const Batch* batch_ = nullptr;
   Tensor host_weights_, host_first_, host_second_;
   Tensor weights_, first_, second_, gradient_;
