@@ -9,9 +9,11 @@ import { dqnBenchmark } from './dqn-bench.ts'
 import { encoderBenchmark } from './encoder-bench.ts'
 import type { Figure } from './figure.ts'
 import { marketBenchmark } from './market-bench.ts'
+import { peersBenchmark } from './peers-bench.ts'
 import { queueBenchmark } from './queue-bench.ts'
 import { registryBenchmark } from './registry-bench.ts'
 import { siteBenchmark } from './site-bench.ts'
+import { speedBenchmark } from './speed-bench.ts'
 import { trainingServiceBenchmark } from './training-service-bench.ts'
 
 const cartPole = fileURLToPath(new URL('../../plugins/cart-pole', import.meta.url))
@@ -34,7 +36,8 @@ async function main(): Promise<void> {
  * `npm run bench` measures training; `-- registry` the registry, `-- site` its pages, `-- service` training as a service,
  * `-- queue` leases of jobs and `-- market` purchases, on PostgreSQL or, with `--embedded`, on PGlite; `-- algorithms` how
  * much GRPO and PPO play until they succeed, `-- dqn` the speed of DQN alone, `-- encoder` what a sentence encoder of texts
- * brings where wordings are new.
+ * brings where wordings are new, `-- speed` whole trainings with their bars, and `-- peers [--chart FILE]` ours beside other
+ * libraries.
  */
 async function measure(folder: string): Promise<Figure[]> {
   const embedded = process.argv.includes('--embedded')
@@ -45,6 +48,8 @@ async function measure(folder: string): Promise<Figure[]> {
   if (process.argv.includes('market')) return marketBenchmark({ embedded, say })
   if (process.argv.includes('algorithms')) return algorithmsBenchmark(folder, say)
   if (process.argv.includes('encoder')) return encoderBenchmark(folder, say)
+  if (process.argv.includes('peers')) return peersBenchmark(folder, optionValue('--chart'), say)
+  if (process.argv.includes('speed')) return speedBenchmark(folder, say)
   if (process.argv.includes('dqn')) return [await dqnBenchmark(folder, say)]
   return [
     ...(await rollouts()),
@@ -151,6 +156,11 @@ async function run(
   })
 }
 
+function optionValue(name: string): string | null {
+  const at = process.argv.indexOf(name)
+  return at < 0 ? null : (process.argv[at + 1] ?? null)
+}
+
 function say(line: string): void {
   process.stderr.write(`${line}\n`)
 }
@@ -159,7 +169,7 @@ function print(machine: { cpu: string; cores: number; node: string }, figures: F
   process.stdout.write(`\n${machine.cpu}, ${machine.cores} cores, Node ${machine.node}\n\n`)
   for (const { what, value, unit, bar, lower = false } of figures) {
     const sign = bar === null ? '·' : (lower ? value <= bar : value >= bar) ? '✓' : '✗'
-    const target = bar === null ? '' : ` (${lower ? '≤' : '≥'} ${format(bar)})`
+    const target = bar === null ? '' : ` (${lower ? '≤' : '≥'} ${format(bar)}: ${sign === '✓' ? 'ok' : 'missed'})`
     process.stdout.write(`  ${sign} ${format(value).padStart(10)} ${unit.padEnd(19)} ${what}${target}\n`)
   }
 }

@@ -1,13 +1,12 @@
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 #include <vector>
 
 #include "action_scorer.h"
 #include "convolution_pass.h"
 #include "dqn.h"
-#include "embedding_tables.h"
 #include "engine.h"
+#include "flat_gradient.h"
 #include "matrix_kernels.h"
 #include "network_pass.h"
 #include "observation_encoder.h"
@@ -26,10 +25,6 @@ namespace {
 constexpr int64_t kMostChunks = 32;
 constexpr int64_t kTilesInChunk = 2;
 constexpr int64_t kMostChunkMemory = int64_t{64} << 20;  // floats
-
-/// Elementwise work below this is not worth waking a thread for; above it is cut into blocks.
-constexpr int64_t kParallelElements = 1 << 17;
-constexpr int64_t kBlockElements = 1 << 14;
 
 int64_t Tiles(int64_t rows, int64_t tile_rows) { return (rows + tile_rows - 1) / tile_rows; }
 
@@ -72,7 +67,7 @@ class FusedEngine final : public Engine {
         has_critic_(!policy.critic.layers.empty()),
         actor_images_(policy, policy.actor),
         critic_images_(policy, policy.critic),
-        gradient_(policy.trainable_size, 0.0f) {
+        gradient_(policy, state, pool_) {
     for (int i = 0; i < pool_.threads(); ++i) workspaces_.emplace_back(policy, actor_, critic_, actor_images_, tile_rows_, state.weights);
     actor_images_start_ = actor_.gradient_size();
     critic_start_ = actor_images_start_ + actor_images_.gradient_size();
@@ -86,13 +81,11 @@ class FusedEngine final : public Engine {
       }
     }
     chunk_size_ = Padded(heads_start_ + policy.heads_size);
-    for (const Network* network : {&policy.actor, &policy.critic}) tables_.emplace_back(policy, *network);
-    FindDenseBlocks();
   }
 
   void Upload() override {
     packed_ = false;
-    for (EmbeddingTables& tables : tables_) tables.Forget();
+    gradient_.Forget();
   }
   void Download() override {}
 
@@ -188,82 +181,16 @@ class FusedEngine final : public Engine {
     return MeanLoss(losses_, count);
   }
 
-  double GradientNorm() override {
-    squares_.resize(dense_.size());
-    OverDense([&](int64_t i, int64_t first, int64_t count) { squares_[i] = SumOfSquares(&gradient_[first], count); });
-    double total = std::accumulate(squares_.begin(), squares_.end(), 0.0);
-    for (const EmbeddingTables& tables : tables_) total += tables.GradientSquares(gradient_.data());
-    return std::sqrt(total);
-  }
+  double GradientNorm() override { return gradient_.Norm(); }
 
-  void ReadGradient(float* gradient) override { std::copy(gradient_.begin(), gradient_.end(), gradient); }
+  void ReadGradient(float* gradient) override { std::copy(gradient_.values().begin(), gradient_.values().end(), gradient); }
 
   void Step(const OptimizerStep& step) override {
     packed_ = false;
-    if (step.optimizer == Optimizer::kRmsprop) {
-      if (step.number == 1) std::fill(state_.second_moment.begin(), state_.second_moment.end(), 1.0f);
-      OverElements(policy_.trainable_size, [&](int64_t first, int64_t count) {
-        RmspropUpdate(static_cast<float>(step.gradient_scale), static_cast<float>(step.learning_rate), &gradient_[first],
-                      count, &state_.weights[first], &state_.second_moment[first]);
-      });
-      return;
-    }
-    const double number = static_cast<double>(step.number);
-    const double root = std::sqrt(1 - std::pow(kAdamBeta2, number));
-    const AdamFactors factors{
-        static_cast<float>(step.gradient_scale),
-        static_cast<float>(step.learning_rate * root / (1 - std::pow(kAdamBeta1, number))),
-        static_cast<float>(kAdamEpsilon * root),
-    };
-    OverDense([&](int64_t, int64_t first, int64_t count) {
-      AdamUpdate(factors, &gradient_[first], count, &state_.weights[first], &state_.first_moment[first],
-                 &state_.second_moment[first]);
-    });
-    if (policy_.text_leaves == 0) return;
-    pool_.Run(has_critic_ ? 2 : 1, [&](int64_t i, int) {
-      tables_[i].Adam(factors, gradient_.data(), state_.weights.data(), state_.first_moment.data(),
-                      state_.second_moment.data());
-    });
+    gradient_.Step(step);
   }
 
  private:
-  /// body(first, count) over blocks of a long array, in parallel where that pays.
-  template <typename Body>
-  void OverElements(int64_t size, Body body) {
-    const int64_t blocks = size < kParallelElements ? 1 : pool_.threads();
-    const int64_t block = Padded((size + blocks - 1) / blocks);
-    pool_.Run(blocks, [&](int64_t i, int) {
-      if (i * block < size) body(i * block, std::min(block, size - i * block));
-    });
-  }
-
-  /// What no embedding table holds of the trainable weights, in blocks.
-  void FindDenseBlocks() {
-    std::vector<EmbeddingTables::Range> ranges;
-    for (const EmbeddingTables& tables : tables_) {
-      for (const EmbeddingTables::Range& range : tables.Ranges()) ranges.push_back(range);
-    }
-    ranges.push_back({policy_.trainable_size, 0});
-    std::sort(ranges.begin(), ranges.end(), [](const auto& a, const auto& b) { return a.first < b.first; });
-    int64_t first = 0;
-    for (const EmbeddingTables::Range& range : ranges) {
-      dense_size_ += range.first - first;
-      for (; first < range.first; first += dense_.back().count) {
-        dense_.push_back({first, std::min(kBlockElements, range.first - first)});
-      }
-      first = range.first + range.count;
-    }
-  }
-
-  /// body(block, first, count) over the dense blocks, in parallel where that pays.
-  template <typename Body>
-  void OverDense(Body body) {
-    const auto run = [&](int64_t i, int) { body(i, dense_[i].first, dense_[i].count); };
-    const auto blocks = static_cast<int64_t>(dense_.size());
-    if (dense_size_ >= kParallelElements) return pool_.Run(blocks, run);
-    for (int64_t i = 0; i < blocks; ++i) run(i, 0);
-  }
-
   /// body(network) for actor and critic, in parallel where that pays.
   template <typename Body>
   void EachNetwork(Body body) {
@@ -495,7 +422,7 @@ class FusedEngine final : public Engine {
   /// Adds the chunks in their order, and puts the sum into the flat gradient.
   void Reduce(int64_t chunks) {
     sum_.resize(chunk_size_);
-    OverElements(chunk_size_, [&](int64_t first, int64_t count) {
+    OverElements(pool_, chunk_size_, [&](int64_t first, int64_t count) {
       SumArrays(&chunk_gradients_[first], chunks, chunk_size_, count, &sum_[first]);
     });
     EachNetwork([&](NetworkPass& network) {
@@ -513,10 +440,10 @@ class FusedEngine final : public Engine {
   void ScatterText(const Minibatch& minibatch) {
     pool_.Run(has_critic_ ? 2 : 1, [&](int64_t which, int) {
       const int64_t width = policy_.text_leaves * policy_.embedding;
-      tables_[which].ClearGradient(gradient_.data());
+      gradient_.tables(which).ClearGradient(gradient_.data());
       if (which == 1 && !minibatch.settings.critic) return;
       for (int64_t i = 0; i < minibatch.count; ++i) {
-        tables_[which].AddGradient(&batch_->observations[minibatch.rows[i] * policy_.observation_size],
+        gradient_.tables(which).AddGradient(&batch_->observations[minibatch.rows[i] * policy_.observation_size],
                                    &text_gradient_[(which * minibatch.count + i) * width], gradient_.data());
       }
     });
@@ -548,11 +475,7 @@ class FusedEngine final : public Engine {
   std::vector<LossSums> losses_;
   AlignedFloats sum_;
   std::vector<float> text_gradient_;  // [2, count, text leaves, embedding]: actor, then critic
-  std::vector<float> gradient_;
-  std::vector<EmbeddingTables> tables_;        // of actor and critic
-  std::vector<EmbeddingTables::Range> dense_;  // blocks of all other trainable weights
-  int64_t dense_size_ = 0;
-  std::vector<double> squares_;  // of the gradient, a block after the other
+  FlatGradient gradient_;
 };
 
 }  // namespace

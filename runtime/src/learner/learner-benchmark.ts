@@ -8,6 +8,7 @@ export type LearnerBenchmark = {
   minibatchSize: number
   epochs: number
   threads: number
+  hidden?: number[]
   path?: 'auto' | 'autograd' | 'fused'
   /** Updates timed, after one that is not; the median counts. */
   repeats?: number
@@ -15,11 +16,11 @@ export type LearnerBenchmark = {
 
 /**
  * Samples a second through forward pass, backward pass and Adam, for cart-pole's policy: 4 observations, 2 actions, actor
- * and critic of 64-64 tanh. A sample counts once an epoch; advantages and shuffling are part of the time.
+ * and critic of 64-64 tanh, or of `hidden`. A sample counts once an epoch; advantages and shuffling are part of the time.
  */
 export async function learnerBenchmark(settings: LearnerBenchmark): Promise<number> {
-  const { samples, minibatchSize, epochs, threads, path = 'fused', repeats = 5 } = settings
-  const learner = createLearner(cartPolePolicy(), { seed: 1, device: 'cpu', threads, path })
+  const { samples, minibatchSize, epochs, threads, path = 'fused', repeats = 5, hidden = [64, 64] } = settings
+  const learner = createLearner(cartPolePolicy(hidden), { seed: 1, device: 'cpu', threads, path })
   const rollout = [syntheticRollout(samples)]
   const update = cartPoleUpdate(minibatchSize, epochs)
   const rates: number[] = []
@@ -32,14 +33,14 @@ export async function learnerBenchmark(settings: LearnerBenchmark): Promise<numb
   return rates.sort((a, b) => a - b)[Math.floor(rates.length / 2)]
 }
 
-function cartPolePolicy(): PolicySpec {
+function cartPolePolicy(hidden: number[]): PolicySpec {
   const none = { low: [], high: [], center: [], scale: [] }
   const place = { offset: 0, distributionOffset: 0, maskOffset: 0, logStdOffset: 0 }
   return {
     version: 1,
     observation: [{ name: 'obs', kind: 'box', offset: 0, size: 4, counts: [], shape: [4] }],
     action: [{ name: 'action', kind: 'discrete', size: 1, counts: [2], start: 0, ...place, ...none }],
-    hidden: [64, 64],
+    hidden,
     activation: 'tanh',
     embedding: 32,
     normalizeObservation: false,
