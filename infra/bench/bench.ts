@@ -12,6 +12,7 @@ import { marketBenchmark } from './market-bench.ts'
 import { peersBenchmark } from './peers-bench.ts'
 import { queueBenchmark } from './queue-bench.ts'
 import { registryBenchmark } from './registry-bench.ts'
+import { resultsBenchmark } from './results/results-bench.ts'
 import { siteBenchmark } from './site-bench.ts'
 import { speedBenchmark } from './speed-bench.ts'
 import { trainingServiceBenchmark } from './training-service-bench.ts'
@@ -37,7 +38,7 @@ async function main(): Promise<void> {
  * `-- queue` leases of jobs and `-- market` purchases, on PostgreSQL or, with `--embedded`, on PGlite; `-- algorithms` how
  * much GRPO and PPO play until they succeed, `-- dqn` the speed of DQN alone, `-- encoder` what a sentence encoder of texts
  * brings where wordings are new, `-- speed` whole trainings with their bars, and `-- peers [--chart FILE]` ours beside other
- * libraries.
+ * libraries. `-- results [NAME…] [--page]` writes docs/results.md.
  */
 async function measure(folder: string): Promise<Figure[]> {
   const embedded = process.argv.includes('--embedded')
@@ -50,6 +51,10 @@ async function measure(folder: string): Promise<Figure[]> {
   if (process.argv.includes('encoder')) return encoderBenchmark(folder, say)
   if (process.argv.includes('peers')) return peersBenchmark(folder, optionValue('--chart'), say)
   if (process.argv.includes('speed')) return speedBenchmark(folder, say)
+  if (process.argv[2] === 'results') {
+    const only = process.argv.slice(3).filter((argument) => !argument.startsWith('--'))
+    return resultsBenchmark(folder, { only, pageOnly: process.argv.includes('--page'), say })
+  }
   if (process.argv.includes('dqn')) return [await dqnBenchmark(folder, say)]
   return [
     ...(await rollouts()),
