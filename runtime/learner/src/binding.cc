@@ -118,7 +118,7 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
                         InstanceMethod<&NativeLearner::Dispose>("dispose")});
   }
 
-  /// (spec, layout, { seed, path, cuda, threads })
+  /// (spec, layout, { seed, path, cuda, threads, fixed })
   explicit NativeLearner(const Napi::CallbackInfo& info) : ObjectWrap(info), busy_(std::make_shared<bool>(false)) {
     Guard(info.Env(), [&] {
       const auto options = info[2].As<Napi::Object>();
@@ -127,7 +127,9 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
         throw LearnerFailure("execution_provider_unavailable",
                              "the learner was asked for CUDA, which libtorch " + LibtorchVersion() + " does not find here");
       }
-      learner_ = std::make_shared<PolicyLearner>(ReadPolicy(info[0].As<Napi::Object>(), info[1].As<Napi::Object>()),
+      Policy policy = ReadPolicy(info[0].As<Napi::Object>(), info[1].As<Napi::Object>());
+      policy.fixed_statistics = ReadFixedStatistics(options.Get("fixed"), policy);
+      learner_ = std::make_shared<PolicyLearner>(std::move(policy),
                                               static_cast<uint64_t>(options.Get("seed").As<Napi::Number>().Int64Value()),
                                               ReadPath(options.Get("path")), cuda,
                                               options.Get("threads").As<Napi::Number>().Int32Value());

@@ -128,6 +128,7 @@ struct Policy {
   int64_t log_std = -1;
   int64_t normalizer_mean = -1;
   int64_t normalizer_variance = -1;
+  std::vector<uint8_t> fixed_statistics;  // of the normalizer: 1 where they do not follow the observations
   int64_t value_scale = -1;
   int64_t trainable_size = 0;
   int64_t total_size = 0;

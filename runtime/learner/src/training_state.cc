@@ -55,8 +55,11 @@ void TrainingState::MergeObservations(const Policy& policy, const float* rows, i
     if (leaf.slots > 1) observations.Share(leaf.statistics_offset, leaf.slots, leaf.size / leaf.slots);
   }
   for (int64_t i = 0; i < policy.statistics_size; ++i) {
+    if (policy.fixed_statistics[i] != 0) continue;
     weights[policy.normalizer_mean + i] = static_cast<float>(observations.mean[i]);
-    weights[policy.normalizer_variance + i] = static_cast<float>(observations.Variance(i));
+    // A column that never varied says nothing about its scale.
+    const double variance = observations.Variance(i);
+    weights[policy.normalizer_variance + i] = variance > 0 ? static_cast<float>(variance) : 1.0f;
   }
 }
 

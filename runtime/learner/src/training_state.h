@@ -38,7 +38,8 @@ struct TrainingState {
         returns(1),
         remembers(policy.memory > 0) {}
 
-  /// Merges `count` observation rows into the statistics of box columns, and puts the new ones into the weights.
+  /// Merges `count` observation rows into the statistics of box columns, and puts the new ones into the weights, except
+  /// those that are fixed.
   void MergeObservations(const Policy& policy, const float* rows, int64_t count);
 
   /// Takes the statistics in the weights for those of `count` observations.

@@ -1,3 +1,5 @@
+import type { FixedStatistics } from '../policy/image-statistics.ts'
+
 /**
  * One worker's rollout: T steps of N environments, structure of arrays, row-major [T, N, …], in shared memory.
  * Step t: `observations[t]`, `masks[t]` → `actions[t]` → `rewards[t]`, `flags[t]`, `observations[t + 1]`.
@@ -190,4 +192,6 @@ export type LearnerOptions = {
   device: 'cpu' | 'cuda'
   threads: number
   path?: 'auto' | 'autograd' | 'fused'
+  /** Statistics of the normalizer that do not follow the observations. Absent: all do. */
+  statistics?: FixedStatistics
 }

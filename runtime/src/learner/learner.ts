@@ -2,6 +2,7 @@ import { ok } from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { AgentGymError, type ErrorCode, errorCatalog, type PolicySpec } from '@agentgym/contract'
+import type { FixedStatistics } from '../policy/image-statistics.ts'
 import { type ParameterLayout, parameterLayout } from '../policy/parameter-layout.ts'
 import type {
   DqnUpdate,
@@ -39,9 +40,12 @@ class AddonLearner implements Learner {
     this.fused = !cuda && path !== 'autograd'
     this.parameterCount = layout.totalSize
     const { NativeLearner } = loadAddon()
+    const { statistics } = options
+    const fixed = statistics?.fixed ?? new Uint8Array(0)
     this.#native = translated(
-      () => new NativeLearner(spec, layout, { seed, path: this.fused ? 'fused' : 'autograd', cuda, threads }),
+      () => new NativeLearner(spec, layout, { seed, path: this.fused ? 'fused' : 'autograd', cuda, threads, fixed }),
     )
+    if (statistics !== undefined) this.setWeights(withStatistics(this.weights(), layout, statistics))
   }
 
   weights(): Float32Array {
@@ -112,6 +116,20 @@ class AddonLearner implements Learner {
   }
 }
 
+function withStatistics(
+  weights: Float32Array,
+  { parameters }: ParameterLayout,
+  { fixed, mean, variance }: FixedStatistics,
+): Float32Array {
+  for (const [name, values] of Object.entries({ 'normalizer.mean': mean, 'normalizer.variance': variance })) {
+    const parameter = parameters.find((other) => other.name === name)
+    if (parameter === undefined) continue
+    ok(parameter.size === fixed.length, 'one entry a column of the normalizer')
+    for (let i = 0; i < fixed.length; i++) if (fixed[i] === 1) weights[parameter.offset + i] = values[i]
+  }
+  return weights
+}
+
 function translated<Result>(call: () => Result): Result {
   try {
     return call()
@@ -146,7 +164,14 @@ interface NativeLearner {
   dispose(): void
 }
 
-type NativeOptions = { seed: number; path: 'autograd' | 'fused'; cuda: boolean; threads: number }
+type NativeOptions = {
+  seed: number
+  path: 'autograd' | 'fused'
+  cuda: boolean
+  threads: number
+  /** One entry a column of the normalizer, or empty: 1 where statistics do not follow the observations. */
+  fixed: Uint8Array
+}
 
 type Addon = {
   NativeLearner: new (spec: PolicySpec, layout: ParameterLayout, options: NativeOptions) => NativeLearner

@@ -263,6 +263,41 @@ test('slots of a list share their statistics', async () => {
   learner.dispose()
 })
 
+describe('fixed statistics', () => {
+  const columns = parameterLayout(mixed).parameters.find(({ name }) => name === 'normalizer.mean')?.size ?? 0
+  const fixed = {
+    fixed: Uint8Array.from({ length: columns }, (_, i) => (i === 0 ? 1 : 0)),
+    mean: new Float32Array(columns).fill(3),
+    variance: new Float32Array(columns).fill(4),
+  }
+  const statistics = (learner: Learner) =>
+    ['normalizer.mean', 'normalizer.variance'].map((name) => {
+      const { offset = 0 } = parameterLayout(mixed).parameters.find((parameter) => parameter.name === name) ?? {}
+      return [...learner.weights().subarray(offset, offset + columns)]
+    })
+
+  test('stay, while the others follow the observations', async () => {
+    const learner = learnerOf(mixed, { statistics: fixed })
+    const before = statistics(learner)
+    expect([before[0][0], before[1][0], before[0][1], before[1][1]]).toEqual([3, 4, 0, 1])
+    await learner.update(small(1, mixed), ppoUpdate({ normalizeObservation: true }))
+    const [mean, variance] = statistics(learner)
+    expect([mean[0], variance[0]]).toEqual([3, 4])
+    expect(mean[1]).not.toBe(0)
+    expect(variance[1]).not.toBe(1)
+  })
+
+  test('have deviation 1 where a column never varied', async () => {
+    const learner = learnerOf(mixed)
+    const [segment] = small(1, mixed)
+    const row = segment.observations.length / (17 * 4)
+    for (let j = 0; j < 17 * 4; j++) segment.observations[j * row] = 5
+    await learner.update([segment], ppoUpdate({ normalizeObservation: true }))
+    const [mean, variance] = statistics(learner)
+    expect([mean[0], variance[0]]).toEqual([5, 1])
+  })
+})
+
 describe('the first rollout of a normalised run', () => {
   test.each(['fused', 'autograd'] as const)('gives its statistics before its own update (%s)', async (path) => {
     const rollout = small(0, mixed)

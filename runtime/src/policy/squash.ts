@@ -36,9 +36,9 @@ function logCosh(u: number): number {
 
 /**
  * In a range of this half-width, a bound as far from 0 says "as far as you like", as Gymnasium's ±3.4e38 does: nothing tells
- * the scale to learn at. It still clips.
+ * the scale to learn at. It still clips. Smaller ones are meant: a scenario may count in units of a millionth.
  */
-const NO_BOUND = 1e5
+const NO_BOUND = 1e18
 
 /** The squashes of a box leaf's columns, from its bounds. */
 export function squashLeaf(leaf: ActionLeaf): ActionLeaf {

@@ -1,7 +1,7 @@
 import { AgentGymError, type AgentParent, type Evaluation, type TrainingPlan } from '@agentgym/contract'
 import { sha256 } from '../sandbox/sha256.ts'
 import type { ScenarioIdentity } from '../sandbox/vector-environment.ts'
-import { withChosen } from './measured-defaults.ts'
+import { withChosen } from './chosen-defaults.ts'
 import type { CurvePoint, EpisodeResult } from './run-statistics.ts'
 
 /** A running episode, rebuilt on resume by replaying its actions. */

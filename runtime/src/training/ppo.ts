@@ -61,7 +61,8 @@ export function ppo({ settings, seed, collector, learner, observe }: PpoParts): 
 
 /** The settings of one update, schedules applied; `remaining` falls from 1 to (almost) 0 over the run. */
 function updateOf(settings: PpoSettings, remaining: number, seed: number): PpoUpdate {
-  const { gamma, gae_lambda } = settings
+  const { learning_rate, entropy_coefficient, gamma, gae_lambda } = settings
+  assert(learning_rate !== null && entropy_coefficient !== null, 'chosen before training')
   assert(gamma !== null && gae_lambda !== null, 'chosen before training')
   return {
     algorithm: 'ppo',
@@ -70,10 +71,10 @@ function updateOf(settings: PpoSettings, remaining: number, seed: number): PpoUp
     epochs: settings.epochs,
     minibatchSize: settings.minibatch_size,
     optimizer: 'adam',
-    learningRate: settings.learning_rate * (settings.learning_rate_schedule === 'linear' ? remaining : 1),
+    learningRate: learning_rate * (settings.learning_rate_schedule === 'linear' ? remaining : 1),
     clipRange: settings.clip_range * (settings.clip_range_schedule === 'linear' ? remaining : 1),
     clipRangeValue: settings.clip_range_value,
-    entropyCoefficient: settings.entropy_coefficient,
+    entropyCoefficient: entropy_coefficient,
     valueCoefficient: settings.value_coefficient,
     maxGradientNorm: settings.max_gradient_norm,
     targetKl: settings.target_kl,

@@ -63,19 +63,18 @@ describe('runTraining', { timeout: 120_000 }, () => {
   })
 
   it('chooses a discount by the rewards, as if it had been set, and keeps it when it is resumed', async () => {
+    const chosenSettings = { learning_rate: 0.001, entropy_coefficient: 0.01, gamma: 0.995, gae_lambda: 0.9 }
     const chosen = await run()
-    expect(chosen.defaults).toMatchObject([
-      { settings: { gamma: 0.995, gae_lambda: 0.98 }, measured: { terminated: true } },
-    ])
-    expect(chosen.outcome?.plan.settings).toMatchObject({ gamma: 0.995, gae_lambda: 0.98 })
-    const set = resolveTrainingPlan({}, { settings: { ...settings, gamma: 0.995, gae_lambda: 0.98 } })
+    expect(chosen.defaults).toMatchObject([{ settings: chosenSettings, measured: { terminated: true } }])
+    expect(chosen.outcome?.plan.settings).toMatchObject(chosenSettings)
+    const set = resolveTrainingPlan({}, { settings: { ...settings, ...chosenSettings } })
     const given = await run({ plan: set })
     expect(given.defaults).toEqual([])
     expect(given.outcome?.weights).toEqual(chosen.outcome?.weights)
     const [bytes] = checkpointOf(chosen.checkpoints, 6)
     const resumed = await run({ checkpoint: bytes })
     expect(resumed.defaults).toEqual([])
-    expect(resumed.outcome?.plan.settings).toMatchObject({ gamma: 0.995, gae_lambda: 0.98 })
+    expect(resumed.outcome?.plan.settings).toMatchObject(chosenSettings)
   })
 
   it('gives notice where the scenario needs memory and the policy has none', async () => {
@@ -157,7 +156,7 @@ describe('runTraining', { timeout: 120_000 }, () => {
     const short = await run()
     const longer = resolveTrainingPlan({}, { settings: { ...settings, steps: 1920 } })
     const { progress } = await run({ plan: longer, checkpoint: short.outcome?.checkpoint })
-    const { learning_rate } = longer.settings
+    const learning_rate = 0.001
     const rates = progress.map(({ learner }) => learner.learning_rate)
     expect(rates).toEqual(Array.from({ length: 12 }, (_, i) => learning_rate * (1 - (960 + i * 80) / 1920)))
     expect(short.progress.at(-1)?.learner.learning_rate).toBe(learning_rate * (1 - 880 / 960))

@@ -1,6 +1,6 @@
 import {
+  type ChosenDefaults,
   type Evaluation,
-  type MeasuredDefaults,
   type PolicySpec,
   type ProgressEvent,
   type ScenarioLogs,
@@ -37,7 +37,7 @@ export type RunTrainingOptions = {
   /** Handlers are called one at a time and waited for. What one throws ends the run with that error. */
   onProgress(event: ProgressEvent): void | Promise<void>
   /** What the run chose for settings that are null in the plan. */
-  onDefaults?(defaults: MeasuredDefaults): void | Promise<void>
+  onDefaults?(defaults: ChosenDefaults): void | Promise<void>
   onNotice?(notice: TrainingNotice): void | Promise<void>
   /** Takes what the scenario logs, once an iteration; left out, logs are only counted. */
   onLogs?(logs: ScenarioLogs): void | Promise<void>
@@ -125,7 +125,7 @@ export type TrainingJob = {
 
 /** What the trainer process sends while it runs. Checkpoints travel as bytes: the trainer itself cannot write files. */
 export type TrainingMessage =
-  | { type: 'defaults'; defaults: MeasuredDefaults }
+  | { type: 'defaults'; defaults: ChosenDefaults }
   | { type: 'notice'; notice: TrainingNotice }
   | { type: 'logs'; logs: ScenarioLogs }
   | { type: 'progress'; event: ProgressEvent }

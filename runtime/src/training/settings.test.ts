@@ -66,7 +66,7 @@ describe('resolvePlan', () => {
     ['gamma', 'high'],
     ['epochs', '0'],
     ['epochs', '2.5'],
-    ['learning_rate', 'null'],
+    ['clip_range', 'null'],
     ['learning_rate', '-1'],
     ['hidden', '[64,"a"]'],
     ['execution_provider', 'tpu'],

@@ -1,7 +1,8 @@
-import type { MeasuredDefaults, PolicySpec, ProgressEvent, ScenarioLogs, TrainingPlan } from '@agentgym/contract'
+import type { PolicySpec, ProgressEvent, ScenarioLogs, TrainingPlan } from '@agentgym/contract'
 import { Evaluator } from '../evaluation/evaluator.ts'
 import { createLearner, loadAddon } from '../learner/learner.ts'
 import type { Learner } from '../learner/learner-types.ts'
+import { imageStatistics } from '../policy/image-statistics.ts'
 import { parameterLayout } from '../policy/parameter-layout.ts'
 import { exportModel } from '../policy/policy-graph.ts'
 import { RolloutPool } from '../rollout/rollout-pool.ts'
@@ -11,9 +12,9 @@ import { type EncoderSet, type EncodingCounts, obtainEncoders } from '../text-en
 import { a2c } from './a2c.ts'
 import type { Algorithm, RolloutObserver } from './algorithm.ts'
 import { assertContinues, type Checkpoint, decodeCheckpoint, encodeCheckpoint, settingsOf } from './checkpoint.ts'
+import { chooseDefaults, MEASURED_STEPS, type Measurement, measureRewards, withChosen } from './chosen-defaults.ts'
 import { dqn } from './dqn.ts'
 import { grpo } from './grpo.ts'
-import { chooseDiscount, MEASURED_STEPS, measureRewards, needsMeasurement, withChosen } from './measured-defaults.ts'
 import { policyOfPlan } from './policy-of-plan.ts'
 import { planRollouts, ppo } from './ppo.ts'
 import type { TrainingJob, TrainingMessage, TrainingOutcome } from './run-training.ts'
@@ -53,12 +54,13 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
     device: settings.execution_provider,
     threads: settings.learner_threads,
     path: job.learnerPath,
+    statistics: policy.normalizeObservation ? imageStatistics(policy, description.observation) : undefined,
   })
   if (resume === null) begin(job, policy, learner)
   noticeMissingMemory(job.plan, description, policy, send)
   const encoders = await obtainEncoders(policy, channel.encoder)
   const parts = { pool, policy, learner, encoders }
-  const plan = await completedPlan(job.plan, resume, () => measure(job.plan, parts), send)
+  const plan = await completedPlan(job, resume, description, { measure: () => measure(job.plan, parts), send })
   const rolloutSteps = plan.algorithm === 'grpo' ? description.maxSteps : planRollouts(plan.settings).rolloutSteps
   await pool.configure({ spec: policy, rolloutSteps, executionProvider: settings.execution_provider, encoders })
   const observe = trajectories(job, policy, resume, send)
@@ -111,18 +113,16 @@ function begin({ start, plan }: TrainingJob, policy: PolicySpec, learner: Learne
 
 /** A resumed run has chosen already. */
 async function completedPlan(
-  plan: TrainingPlan,
+  { plan }: TrainingJob,
   resume: Checkpoint | null,
-  measure: () => Promise<MeasuredDefaults['measured']>,
-  send: (message: TrainingMessage) => void,
+  { observation }: ScenarioDescription,
+  { measure, send }: { measure: () => Promise<Measurement>; send: (message: TrainingMessage) => void },
 ): Promise<TrainingPlan> {
-  if (!needsMeasurement(plan)) return plan
   if (resume !== null) return withChosen(plan, resume.plan.settings)
-  const measured = await measure()
-  const { settings, reason } = chooseDiscount(measured)
-  const unset = Object.entries(settings).filter(([name]) => (plan.settings as Record<string, unknown>)[name] === null)
-  send({ type: 'defaults', defaults: { settings: Object.fromEntries(unset), reason, measured } })
-  return withChosen(plan, settings)
+  const defaults = await chooseDefaults(plan, observation, measure)
+  if (defaults === null) return plan
+  send({ type: 'defaults', defaults })
+  return withChosen(plan, defaults.settings)
 }
 
 /** What the untrained policy plays, which is nearly random. Training then begins with the same episodes. */
@@ -134,7 +134,7 @@ async function measure(
     learner,
     encoders,
   }: { pool: RolloutPool; policy: PolicySpec; learner: Learner; encoders: EncoderSet },
-): Promise<MeasuredDefaults['measured']> {
+): Promise<Measurement> {
   const steps = Math.min(MEASURED_STEPS, plan.settings.steps)
   const rolloutSteps = Math.max(1, Math.floor(steps / environmentsOf(plan)))
   await pool.configure({ spec: policy, rolloutSteps, executionProvider: plan.settings.execution_provider, encoders })

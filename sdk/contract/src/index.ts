@@ -310,10 +310,10 @@ export {
 export { type SpaceDescription, type SpaceLeaf, spaceDescriptionSchema, spaceLeaves } from './space-description.ts'
 export {
   type CheckReport,
+  type ChosenDefaults,
   checkReportSchema,
   checksFailedText,
   countChecks,
-  type MeasuredDefaults,
   type ProgressEvent,
   progressEventSchema,
   type ResultEvent,
@@ -330,10 +330,10 @@ export {
 export {
   type A2cSettings,
   algorithmSettings,
+  chosenSettings,
   type DqnSettings,
   defaultedSettings,
   type GrpoSettings,
-  measuredSettings,
   type PpoSettings,
   ppoDefaults,
   resolveTrainingPlan,

@@ -98,25 +98,28 @@ const evaluationEventSchema = z.strictObject({
   evaluation: evaluationSchema,
 })
 
-/** Before training: what the run chose for settings that nothing sets, from the steps of a random policy. */
-export const measuredDefaultsSchema = z.strictObject({
+/** Before training: what the run chose for settings that nothing sets, by its scenario. */
+const chosenDefaultsSchema = z.strictObject({
   /** By their names, such as `gamma`. */
   settings: z.record(z.string(), z.number()),
   /** Why, in a line. */
   reason: z.string(),
-  measured: z.strictObject({
-    steps: z.int().positive(),
-    /** Steps for each reward that says something; null: all rewards are equal. */
-    reward_spacing: nullableNumber,
-    /** Steps of an episode; of those under way if none ended. */
-    episode_length: z.number().positive(),
-    /** Whether an episode ended before the time limit. */
-    terminated: z.boolean(),
-  }),
+  /** What the untrained policy played, which is nearly random; null if nothing had to be measured. */
+  measured: z
+    .strictObject({
+      steps: z.int().positive(),
+      /** Steps for each reward that says something; null: all rewards are equal. */
+      reward_spacing: nullableNumber,
+      /** Steps of an episode; of those under way if none ended. */
+      episode_length: z.number().positive(),
+      /** Whether an episode ended before the time limit. */
+      terminated: z.boolean(),
+    })
+    .nullable(),
 })
-export type MeasuredDefaults = z.infer<typeof measuredDefaultsSchema>
+export type ChosenDefaults = z.infer<typeof chosenDefaultsSchema>
 
-const defaultsEventSchema = z.strictObject({ event: z.literal('defaults'), ...measuredDefaultsSchema.shape })
+const defaultsEventSchema = z.strictObject({ event: z.literal('defaults'), ...chosenDefaultsSchema.shape })
 
 /** Before training: something that may keep the run from learning, and how to change it. */
 const noticeEventSchema = z.strictObject({ event: z.literal('notice'), message: z.string(), hint: z.string() })

@@ -89,13 +89,13 @@ const ppoSettingsSchema = z.strictObject({
   normalize_observation: z.boolean().default(true),
   hidden: commonSettings.hidden.unwrap().default([128, 128]),
   epochs: epochs.default(8),
-  entropy_coefficient: policyGradientSettings.entropy_coefficient.unwrap().default(0.01),
+  /** Null, here and below: chosen by the scenario before training starts. */
+  entropy_coefficient: policyGradientSettings.entropy_coefficient.unwrap().nullable().default(null),
   /** Environments stepped side by side, over all rollout workers. */
   environments: positiveInteger.max(maxEnvironments).default(16),
   /** Steps of each environment in one rollout; environments × rollout_steps samples make one update. */
   rollout_steps: positiveInteger.max(1_000_000).default(128),
-  learning_rate: learningRate.default(1e-3),
-  /** Null: chosen from the rewards of a random policy before training starts, as `gae_lambda`. */
+  learning_rate: learningRate.nullable().default(null),
   gamma: fraction.nullable().default(null),
   gae_lambda: fraction.nullable().default(null),
   clip_range_schedule: z.enum(['constant', 'linear']).default('constant'),
@@ -109,8 +109,8 @@ const ppoSettingsSchema = z.strictObject({
 })
 export type PpoSettings = z.infer<typeof ppoSettingsSchema>
 
-/** Names of the settings that a run chooses by its scenario's rewards where they are null. */
-export const measuredSettings = ['gamma', 'gae_lambda'] as const
+/** Names of the settings that a run chooses by its scenario where they are null. */
+export const chosenSettings = ['learning_rate', 'entropy_coefficient', 'gamma', 'gae_lambda'] as const
 
 export const ppoDefaults: PpoSettings = ppoSettingsSchema.parse({})
 

@@ -1,4 +1,4 @@
-import type { Evaluation, MeasuredDefaults, ProgressEvent, Trajectory } from '@agentgym/contract'
+import type { ChosenDefaults, Evaluation, ProgressEvent, Trajectory } from '@agentgym/contract'
 import type { BuiltScenario } from '../../sandbox/build-scenario.ts'
 import { scenarioCode } from '../../sandbox/scenario-code.ts'
 import { type RunTrainingOptions, runTraining } from '../run-training.ts'
@@ -10,7 +10,7 @@ export async function recordedTraining(
   options: Pick<RunTrainingOptions, 'plan'> & Partial<RunTrainingOptions>,
 ) {
   const recorded = {
-    defaults: [] as MeasuredDefaults[],
+    defaults: [] as ChosenDefaults[],
     notices: [] as { message: string; hint: string }[],
     progress: [] as ProgressEvent[],
     evaluations: [] as [Evaluation, RunPlace][],

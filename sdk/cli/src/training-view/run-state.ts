@@ -1,7 +1,7 @@
 import {
+  type ChosenDefaults,
   type Evaluation,
   formatAmount,
-  type MeasuredDefaults,
   type ProgressEvent,
   type Run,
   type RunEvent,
@@ -111,7 +111,7 @@ export function advanceRunState(state: RunState, event: TrainingEvent): RunState
 }
 
 /** `gamma 0.98, gae_lambda 0.95: one reward that matters in 1.6 steps, and only the time limit ends an episode`. */
-export function defaultsText({ settings, reason }: MeasuredDefaults): string {
+export function defaultsText({ settings, reason }: ChosenDefaults): string {
   const values = Object.entries(settings).map(([name, value]) => `${safeText(name, 60)} ${value}`)
   return `${values.join(', ')}: ${safeText(reason, 200)}`
 }

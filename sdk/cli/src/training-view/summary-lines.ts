@@ -110,7 +110,7 @@ export function preludeLines(
   const { paint, symbols } = terminal
   if (event.event === 'logs') return logLines(event, terminal, 20)
   if (event.event === 'notice') return [`${symbols.warning} ${noticeText(event)}`]
-  return [`  ${paint.dim('Chosen by measurement:')} ${defaultsText(event)}`]
+  return [`  ${paint.dim('Chosen for this scenario:')} ${defaultsText(event)}`]
 }
 
 /** What decides how a run learns; how long it is, and what it shows, is none of that. */
@@ -121,7 +121,7 @@ const learningSettings = [
 
 /** `gamma 0.995, hidden 128,128`: what the user may want to set. Null where the scenario has set all of it. */
 function defaultsLine({ defaults = [], settings }: TrainingPlan): string | null {
-  // What is null is chosen by measurement, and shown then.
+  // What is null is chosen by the scenario, and shown then.
   const names = learningSettings.filter((name) => defaults.includes(name) && settings[name] !== null)
   if (names.length === 0) return null
   return names.map((name) => `${name} ${String(settings[name])}`).join(' · ')

@@ -135,7 +135,7 @@ describe('plain lines', () => {
     expect(planLines({ ...plan, defaults: ['embedding'] }, terminal, false)).toHaveLength(2)
   })
 
-  it('show what a run chose by measurement, and what may keep it from learning', () => {
+  it('show what a run chose, and what may keep it from learning', () => {
     const written: string[] = []
     const view = plainView({
       terminal: terminalOf(80),
@@ -149,7 +149,7 @@ describe('plain lines', () => {
     view.event({ event: 'defaults', settings: { gamma: 0.98 }, reason: 'dense rewards', measured })
     view.event({ event: 'notice', message: 'the policy has no memory', hint: 'Use PPO.' })
     expect(written.slice(-2)).toEqual([
-      '  Chosen by measurement: gamma 0.98: dense rewards',
+      '  Chosen for this scenario: gamma 0.98: dense rewards',
       expect.stringContaining('The policy has no memory. Use PPO.'),
     ])
   })

@@ -1,8 +1,8 @@
-import { resolveTrainingPlan } from '@agentgym/contract'
+import { resolveTrainingPlan, type SpaceDescription } from '@agentgym/contract'
 import { TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { chooseDiscount, measureRewards, needsMeasurement, withChosen } from './measured-defaults.ts'
+import { chooseDefaults, type Measurement, measureRewards, withChosen } from './chosen-defaults.ts'
 
 /** One environment's steps: rewards, and where episodes end. */
 function played(rewards: number[], ends: Record<number, number> = {}) {
@@ -51,25 +51,43 @@ describe('rewards of a random policy', () => {
   })
 })
 
-describe('a discount', () => {
+describe('defaults that the scenario decides', () => {
   const dense = { steps: 4096, reward_spacing: 1.6, episode_length: 200, terminated: false }
+  const numbers: SpaceDescription = { type: 'box', shape: [1], low: [0], high: [1] }
+  const choose = async (measured: Partial<Measurement>, set = {}, observation: SpaceDescription = numbers) =>
+    chooseDefaults(resolveTrainingPlan({}, { settings: set }), observation, async () => ({ ...dense, ...measured }))
 
-  it('is short-sighted only for dense rewards in long episodes that nothing but the time limit ends', () => {
-    expect(chooseDiscount(dense).settings).toEqual({ gamma: 0.98, gae_lambda: 0.95 })
-    const others = [{ reward_spacing: null }, { reward_spacing: 20 }, { terminated: true }, { episode_length: 12 }]
-    for (const other of others) {
-      expect(chooseDiscount({ ...dense, ...other }).settings).toEqual({ gamma: 0.995, gae_lambda: 0.98 })
-    }
+  it('have a small λ for dense rewards, and a short horizon if nothing but the time limit ends long episodes', async () => {
+    expect((await choose({}))?.settings).toEqual({
+      ...{ learning_rate: 0.001, entropy_coefficient: 0.01, gamma: 0.98, gae_lambda: 0.9 },
+    })
+    const discounts = [
+      [{ terminated: true }, { gamma: 0.995, gae_lambda: 0.9 }],
+      [{ episode_length: 12 }, { gamma: 0.995, gae_lambda: 0.9 }],
+      [{ reward_spacing: 20 }, { gamma: 0.995, gae_lambda: 0.98 }],
+      [{ reward_spacing: null }, { gamma: 0.995, gae_lambda: 0.98 }],
+    ] as const
+    for (const [measured, settings] of discounts) expect((await choose(measured))?.settings).toMatchObject(settings)
   })
 
-  it('never replaces one that is set', () => {
-    const chosen = chooseDiscount(dense).settings
-    expect(withChosen(resolveTrainingPlan({}), chosen).settings).toMatchObject(chosen)
+  it('have a higher learning rate and more entropy for text, wherever it is in the observation', async () => {
+    const words: SpaceDescription = { type: 'text', maxTokens: 4, vocabulary: 9 }
+    const both: SpaceDescription = {
+      type: 'dict',
+      entries: [{ name: 'a', space: { type: 'dict', entries: [{ name: 'b', space: words }] } }],
+    }
+    expect((await choose({}, {}, both))?.settings).toMatchObject({ learning_rate: 0.003, entropy_coefficient: 0.03 })
+  })
+
+  it('never replace what is set, and measure nothing if that is all', async () => {
     const half = resolveTrainingPlan({ gamma: 0.9 })
-    expect(needsMeasurement(half)).toBe(true)
-    expect(withChosen(half, chosen).settings).toMatchObject({ gamma: 0.9, gae_lambda: 0.95 })
-    const full = resolveTrainingPlan({}, { settings: { gamma: 0.9, gae_lambda: 1 } })
-    expect(needsMeasurement(full)).toBe(false)
-    expect(withChosen(full, chosen)).toEqual(full)
+    const chosen = await choose({}, { gamma: 0.9 })
+    expect(chosen?.settings).toEqual({ learning_rate: 0.001, entropy_coefficient: 0.01, gae_lambda: 0.9 })
+    expect(withChosen(half, chosen?.settings ?? {}).settings).toMatchObject({ gamma: 0.9, gae_lambda: 0.9 })
+    const full = { learning_rate: 0.1, entropy_coefficient: 0, gamma: 0.9, gae_lambda: 1 }
+    expect(await choose({}, full)).toBeNull()
+    expect(await choose({}, { gamma: 0.9, gae_lambda: 1 })).toMatchObject({ measured: null })
+    const plan = resolveTrainingPlan({}, { settings: full })
+    expect(withChosen(plan, { gamma: 0.5 })).toEqual(plan)
   })
 })

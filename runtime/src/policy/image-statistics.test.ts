@@ -1,0 +1,44 @@
+import type { SpaceDescription } from '@agentgym/contract'
+import { describe, expect, it } from 'vitest'
+import { imageStatistics } from './image-statistics.ts'
+import { buildPolicySpec } from './policy-spec.ts'
+
+const action: SpaceDescription = { type: 'discrete', n: 2, start: 0 }
+const convolution = { kind: 'small', filters: 4 } as const
+
+function image(low: number | null, high: number | null, size = 8): SpaceDescription {
+  const all = (bound: number | null) => Array<number | null>(size * size).fill(bound)
+  return { type: 'box', shape: [1, size, size], low: all(low), high: all(high) }
+}
+
+function statisticsOf(observation: SpaceDescription, network: { convolution?: typeof convolution } = { convolution }) {
+  const spec = { hidden: [8], activation: 'tanh' as const, embedding: 4, normalizeObservation: true, ...network }
+  return imageStatistics(buildPolicySpec({ observation, action }, spec), observation)
+}
+
+describe('statistics of images', () => {
+  it('scale them by their bounds to 0 and 1', () => {
+    const { fixed, mean, variance } = statisticsOf(image(-1, 255))
+    expect(fixed).toEqual(new Uint8Array(64).fill(1))
+    expect([mean[7], variance[7]]).toEqual([-1, 256 ** 2])
+  })
+
+  it.each([
+    ['without a bound', image(0, null), { convolution }],
+    ['whose bounds say "any number"', image(-3.4e38, 3.4e38), { convolution }],
+    ['too small for a convolution', image(0, 1, 5), { convolution }],
+    ['that enter as numbers', image(0, 1), {}],
+  ])('follow the observations of images %s', (_, space, network) => {
+    expect(statisticsOf(space, network).fixed.every((column) => column === 0)).toBe(true)
+  })
+
+  it('have an entry for each column of boxes, in the order of the leaves', () => {
+    const entries: { name: string; space: SpaceDescription }[] = [
+      { name: 'words', space: { type: 'text', maxTokens: 3, vocabulary: 9 } },
+      { name: 'place', space: { type: 'box', shape: [2], low: [0, 0], high: [1, 1] } },
+      { name: 'board', space: image(0, 1) },
+      { name: 'speed', space: { type: 'box', shape: [1], low: [-8], high: [8] } },
+    ]
+    expect([...statisticsOf({ type: 'dict', entries }).fixed]).toEqual([0, 0, ...Array(64).fill(1), 0])
+  })
+})

@@ -1,0 +1,110 @@
+import assert from 'node:assert'
+import { type ChosenDefaults, chosenSettings, type SpaceDescription, type TrainingPlan } from '@agentgym/contract'
+import { observationLeaves, TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
+import type { RolloutSegment } from '../learner/learner-types.ts'
+
+/** Environment steps that a random policy plays before training, over all environments. */
+export const MEASURED_STEPS = 4096
+
+type Played = Pick<RolloutSegment, 'steps' | 'environments' | 'rewards' | 'flags'>
+export type Measurement = NonNullable<ChosenDefaults['measured']>
+type Choice = Pick<ChosenDefaults, 'settings' | 'reason'>
+
+/**
+ * How often rewards say something, and how long episodes are.
+ *
+ * A reward says something by its distance d from the usual one, the median. `reward_spacing` is steps / n, where
+ * n = (Σ|d|)² / Σd² is the number of equal rewards as concentrated as these: 1 where a single step has all of it, the
+ * number of steps where all have the same. A large reward at an episode's end counts for more than many small ones.
+ */
+export function measureRewards(segments: readonly Played[]): Measurement {
+  const rewards = segments.flatMap((segment) => Array.from(segment.rewards))
+  assert(rewards.length > 0, 'a step was played')
+  const usual = rewards.toSorted((a, b) => a - b)[rewards.length >> 1]
+  const distances = rewards.map((reward) => Math.abs(reward - usual))
+  const sum = distances.reduce((a, b) => a + b, 0)
+  const squares = distances.reduce((a, b) => a + b * b, 0)
+  return {
+    steps: rewards.length,
+    reward_spacing: squares > 0 ? (rewards.length * squares) / sum ** 2 : null,
+    ...measureEpisodes(segments),
+  }
+}
+
+function measureEpisodes(segments: readonly Played[]): Pick<Measurement, 'episode_length' | 'terminated'> {
+  const lengths: number[] = []
+  let terminated = false
+  for (const { steps, environments, flags } of segments) {
+    for (let environment = 0; environment < environments; environment++) {
+      let start = 0
+      for (let step = 0; step < steps; step++) {
+        const flag = flags[step * environments + environment]
+        if ((flag & (TERMINATED | TRUNCATED)) === 0) continue
+        terminated ||= (flag & TERMINATED) !== 0
+        lengths.push(step + 1 - start)
+        start = step + 1
+      }
+    }
+  }
+  if (lengths.length === 0) return { episode_length: segments[0].steps, terminated }
+  return { episode_length: lengths.reduce((a, b) => a + b) / lengths.length, terminated }
+}
+
+/** Rewards closer together than this are one a step, with some noise. */
+const DENSE_SPACING = 4
+
+/** Shorter episodes end before a discount matters. */
+const LONG_EPISODE = 50
+
+/**
+ * Discount and λ for these rewards. Where every step is rewarded, λ is smaller: the critic learns quickly, and long sums of
+ * rewards are noise. Where besides nothing but the time limit ends an episode, the horizon is short, too: what comes
+ * later will be seen later. Everywhere else an action may decide about a reward far away, such as a goal.
+ */
+function chooseDiscount({ reward_spacing, episode_length, terminated }: Measurement): Choice {
+  const dense = reward_spacing !== null && reward_spacing <= DENSE_SPACING
+  const short = dense && !terminated && episode_length >= LONG_EPISODE
+  const spacing = reward_spacing === null ? '' : reward_spacing.toFixed(reward_spacing < 10 ? 1 : 0)
+  const rewards =
+    reward_spacing === null ? 'all rewards are equal at first' : `one reward that matters in ${spacing} steps`
+  const ends = short ? ', episodes end by the time limit only' : dense && terminated ? ', episodes terminate' : ''
+  return { settings: { gamma: short ? 0.98 : 0.995, gae_lambda: dense ? 0.9 : 0.98 }, reason: `${rewards}${ends}` }
+}
+
+/**
+ * Learning rate and entropy bonus for these spaces. A word is seen rarely, so its embedding has few gradients to learn from;
+ * and until words are told apart, the policy must not settle for what suits most texts.
+ */
+function chooseForSpaces(observation: SpaceDescription): Choice {
+  const text = observationLeaves(observation).some(({ kind }) => kind === 'text')
+  if (text) return { settings: { learning_rate: 0.003, entropy_coefficient: 0.03 }, reason: 'text' }
+  return { settings: { learning_rate: 0.001, entropy_coefficient: 0.01 }, reason: 'no text' }
+}
+
+/** The plan's settings that the scenario decides. */
+function unsetIn({ settings }: TrainingPlan): string[] {
+  return chosenSettings.filter((name) => (settings as Record<string, unknown>)[name] === null)
+}
+
+/** Those that need the rewards. */
+const measuredSettings = ['gamma', 'gae_lambda']
+
+/** What a plan leaves to the scenario; null if nothing. `measure` plays it, and is called only if its result is needed. */
+export async function chooseDefaults(
+  plan: TrainingPlan,
+  observation: SpaceDescription,
+  measure: () => Promise<Measurement>,
+): Promise<ChosenDefaults | null> {
+  const unset = unsetIn(plan)
+  if (unset.length === 0) return null
+  const measured = unset.some((name) => measuredSettings.includes(name)) ? await measure() : null
+  const choices = [chooseForSpaces(observation), ...(measured === null ? [] : [chooseDiscount(measured)])]
+  const settings = choices.flatMap((choice) => Object.entries(choice.settings)).filter(([name]) => unset.includes(name))
+  return { settings: Object.fromEntries(settings), reason: choices.map(({ reason }) => reason).join('; '), measured }
+}
+
+/** The plan with `chosen` for those of its settings that are null; what is set stays. */
+export function withChosen(plan: TrainingPlan, chosen: Record<string, unknown>): TrainingPlan {
+  const values = unsetIn(plan).map((name) => [name, chosen[name]])
+  return { ...plan, settings: { ...plan.settings, ...Object.fromEntries(values) } } as TrainingPlan
+}
