@@ -87,8 +87,14 @@ function comparison(rows: Row[], all: Row[]): string[] {
 }
 
 const closing = [
-  'Published: [RL-Zoo’s benchmark](https://github.com/DLR-RM/rl-baselines3-zoo/blob/master/benchmark.md), PPO, one run each with',
-  'settings tuned for the task, on Gymnasium’s environments (LunarLander-v2).',
+  '## Sources and limits',
+  '',
+  '- Published: [RL-Zoo’s benchmark](https://github.com/DLR-RM/rl-baselines3-zoo/blob/master/benchmark.md), PPO, one run each with',
+  '  settings tuned for the task, on Gymnasium’s environments (LunarLander-v2). MinAtar publishes learning curves over 5,000,000',
+  '  frames and no numbers, so breakout has none here.',
+  '- Steps are those that 5 seeds of all scenarios can be trained for on two cores. Boards are slow: 200,000 steps of breakout or',
+  '  snake with convolutions take about two minutes on a core that has nothing else to do, and snake needs millions.',
+  '- `agentgym train` takes the `training` block of a scenario, which is tuned, and more steps where they are needed.',
 ]
 
 function scoreText(runs: FinishedRun[], seeds: number): string {
