@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Evaluation, ProgressEvent } from '@agentgym/contract'
@@ -35,7 +35,7 @@ async function runOnce(experiment: Experiment, seed: number, folder: string, say
   const { id, scenario: name, steps, set = {} } = experiment
   const scenario = await untuned(name)
   const plan = resolvePlan(scenario, { steps, set })
-  const configuration = digestOf(scenario, plan)
+  const configuration = await digestOf(scenario, plan)
   const finished = await readFinishedRuns()
   if (finished.some((run) => run.experiment === id && run.seed === seed && run.configuration === configuration)) return
   say(`${id}, seed ${seed}, ${steps} steps …`)
@@ -64,8 +64,13 @@ async function untuned(name: string): Promise<BuiltScenario> {
   return { ...scenario, package: { ...scenario.package, agentgym: { ...agentgym, training: {} } } }
 }
 
-/** The same on every machine: numbers of threads change the last bits at most. */
-function digestOf({ hash }: BuiltScenario, plan: ReturnType<typeof resolvePlan>): string {
+const chosenDefaults = fileURLToPath(new URL('../../../runtime/src/training/chosen-defaults.ts', import.meta.url))
+
+/**
+ * Of all that decides a run, the code included that chooses settings by the scenario. The same on every machine: numbers of
+ * threads change the last bits at most.
+ */
+async function digestOf({ hash }: BuiltScenario, plan: ReturnType<typeof resolvePlan>): Promise<string> {
   const { rollout_workers, learner_threads, checkpoint_every, ...settings } = plan.settings
   return createHash('sha256')
     .update(JSON.stringify({ hash, algorithm: plan.algorithm, settings }))
