@@ -74,6 +74,7 @@ async function digestOf({ hash }: BuiltScenario, plan: ReturnType<typeof resolve
   const { rollout_workers, learner_threads, checkpoint_every, ...settings } = plan.settings
   return createHash('sha256')
     .update(JSON.stringify({ hash, algorithm: plan.algorithm, settings }))
+    .update(await readFile(chosenDefaults))
     .digest('hex')
 }
 
