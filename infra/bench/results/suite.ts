@@ -26,6 +26,7 @@ export const suite: Experiment[] = [
   of('t-maze', 200_000, 0.95, { metric: 'solved' }),
   of('t-maze', 200_000, 0.95, { metric: 'solved', id: 't-maze-without-memory', set: { memory: 'none' } }),
   of('customer-support', 300_000, 0.95, { metric: 'solved' }),
+  of('returns-desk', 300_000, 0.95, { metric: 'solved' }),
   of('grid-maze', 300_000, 0.95, { metric: 'solved' }),
   of('breakout', 200_000, 15),
   of('breakout', 200_000, 15, { id: 'breakout-mlp', set: { convolution: 'none' } }),

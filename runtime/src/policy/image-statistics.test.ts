@@ -36,9 +36,14 @@ describe('statistics of images', () => {
     const entries: { name: string; space: SpaceDescription }[] = [
       { name: 'words', space: { type: 'text', maxTokens: 3, vocabulary: 9 } },
       { name: 'place', space: { type: 'box', shape: [2], low: [0, 0], high: [1, 1] } },
+      { name: 'orders', space: { type: 'list', slots: 2, features: 2 } },
       { name: 'board', space: image(0, 1) },
       { name: 'speed', space: { type: 'box', shape: [1], low: [-8], high: [8] } },
     ]
-    expect([...statisticsOf({ type: 'dict', entries }).fixed]).toEqual([0, 0, ...Array(64).fill(1), 0])
+    expect([...statisticsOf({ type: 'dict', entries }).fixed]).toEqual([
+      ...Array(2 + 2 * 3).fill(0),
+      ...Array(64).fill(1),
+      0,
+    ])
   })
 })

@@ -18,10 +18,14 @@ export function imageStatistics(
   policy: Pick<PolicySpec, 'observation' | 'convolution'>,
   observation: SpaceDescription,
 ): FixedStatistics {
+  const spaces = boxesAndLists(observation)
   const leaves = policy.observation.filter(({ kind }) => kind === 'box')
-  const columns = boxesOf(observation).flatMap(({ low, high }, i) => {
-    const image = convolutionLayers(policy, leaves[i]).length > 0
-    return low.map((from, column) => (image ? scaleOf(from, high[column]) : null))
+  const columns = leaves.flatMap((leaf, i) => {
+    const space = spaces[i]
+    const image = space.type === 'box' && convolutionLayers(policy, leaf).length > 0
+    return Array.from({ length: leaf.size }, (_, column) =>
+      image ? scaleOf(space.low[column], space.high[column]) : null,
+    )
   })
   return {
     fixed: Uint8Array.from(columns, (scale) => (scale === null ? 0 : 1)),
@@ -30,9 +34,10 @@ export function imageStatistics(
   }
 }
 
-function boxesOf(space: SpaceDescription): Extract<SpaceDescription, { type: 'box' }>[] {
-  if (space.type === 'dict') return space.entries.flatMap((entry) => boxesOf(entry.space))
-  return space.type === 'box' ? [space] : []
+/** The spaces of a policy's leaves of the kind `box`, in their order. */
+function boxesAndLists(space: SpaceDescription): Extract<SpaceDescription, { type: 'box' | 'list' }>[] {
+  if (space.type === 'dict') return space.entries.flatMap((entry) => boxesAndLists(entry.space))
+  return space.type === 'box' || space.type === 'list' ? [space] : []
 }
 
 /** The least range that counts beside the normalizer's epsilon, and the greatest that is one: ±3.4e38 says "any number". */
