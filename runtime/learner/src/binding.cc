@@ -128,7 +128,8 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
                              "the learner was asked for CUDA, which libtorch " + LibtorchVersion() + " does not find here");
       }
       Policy policy = ReadPolicy(info[0].As<Napi::Object>(), info[1].As<Napi::Object>());
-      policy.fixed_statistics = ReadFixedStatistics(options.Get("fixed"), policy);
+      const float* fixed = ReadFloats(options.Get("fixed"), policy.statistics_size, "fixed");
+      policy.fixed_statistics.assign(fixed, fixed + policy.statistics_size);
       learner_ = std::make_shared<PolicyLearner>(std::move(policy),
                                               static_cast<uint64_t>(options.Get("seed").As<Napi::Number>().Int64Value()),
                                               ReadPath(options.Get("path")), cuda,

@@ -321,14 +321,6 @@ const float* ReadFloats(const Napi::Value& value, int64_t length, const char* na
   return static_cast<const float*>(ReadTypedArray(value, napi_float32_array, length, name));
 }
 
-std::vector<uint8_t> ReadFixedStatistics(const Napi::Value& fixed, const Policy& policy) {
-  std::vector<uint8_t> statistics(policy.statistics_size, 0);
-  if (fixed.As<Napi::TypedArray>().ElementLength() == 0) return statistics;
-  const auto* from = static_cast<const uint8_t*>(ReadTypedArray(fixed, napi_uint8_array, policy.statistics_size, "fixed"));
-  std::copy_n(from, statistics.size(), statistics.begin());
-  return statistics;
-}
-
 std::vector<Segment> ReadRollout(const Napi::Array& rollout, const Policy& policy) {
   std::vector<Segment> segments;
   for (uint32_t i = 0; i < rollout.Length(); ++i) {

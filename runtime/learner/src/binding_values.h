@@ -16,9 +16,6 @@ namespace agentgym {
 /// From `{ spec, layout }`: PolicySpec and the ParameterLayout made from it.
 Policy ReadPolicy(const Napi::Object& spec, const Napi::Object& layout);
 
-/// One byte a column of the normalizer; an empty array says that none is fixed.
-std::vector<uint8_t> ReadFixedStatistics(const Napi::Value& fixed, const Policy& policy);
-
 std::vector<Segment> ReadRollout(const Napi::Array& rollout, const Policy& policy);
 
 Update ReadUpdate(const Napi::Object& update);

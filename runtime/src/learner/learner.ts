@@ -41,7 +41,8 @@ class AddonLearner implements Learner {
     this.parameterCount = layout.totalSize
     const { NativeLearner } = loadAddon()
     const { statistics } = options
-    const fixed = statistics?.fixed ?? new Uint8Array(0)
+    const columns = spec.observation.reduce((sum, { kind, size }) => sum + (kind === 'box' ? size : 0), 0)
+    const fixed = Float32Array.from(statistics?.fixed ?? new Uint8Array(columns))
     this.#native = translated(
       () => new NativeLearner(spec, layout, { seed, path: this.fused ? 'fused' : 'autograd', cuda, threads, fixed }),
     )
@@ -169,8 +170,8 @@ type NativeOptions = {
   path: 'autograd' | 'fused'
   cuda: boolean
   threads: number
-  /** One entry a column of the normalizer, or empty: 1 where statistics do not follow the observations. */
-  fixed: Uint8Array
+  /** One entry a column of the normalizer: 1 where statistics do not follow the observations. */
+  fixed: Float32Array
 }
 
 type Addon = {
