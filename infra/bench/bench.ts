@@ -13,6 +13,7 @@ import { peersBenchmark } from './peers-bench.ts'
 import { queueBenchmark } from './queue-bench.ts'
 import { registryBenchmark } from './registry-bench.ts'
 import { resultsBenchmark } from './results/results-bench.ts'
+import { sacBenchmark } from './sac-bench.ts'
 import { siteBenchmark } from './site-bench.ts'
 import { speedBenchmark } from './speed-bench.ts'
 import { trainingServiceBenchmark } from './training-service-bench.ts'
@@ -36,9 +37,9 @@ async function main(): Promise<void> {
 /**
  * `npm run bench` measures training; `-- registry` the registry, `-- site` its pages, `-- service` training as a service,
  * `-- queue` leases of jobs and `-- market` purchases, on PostgreSQL or, with `--embedded`, on PGlite; `-- algorithms` how
- * much GRPO and PPO play until they succeed, `-- dqn` the speed of DQN alone, `-- encoder` what a sentence encoder of texts
- * brings where wordings are new, `-- speed` whole trainings with their bars, and `-- peers [--chart FILE]` ours beside other
- * libraries. `-- results [NAME…] [--page]` writes docs/results.md.
+ * much GRPO and PPO play until they succeed, `-- dqn` and `-- sac` the speed of DQN and of SAC alone, `-- encoder` what a
+ * sentence encoder of texts brings where wordings are new, `-- speed` whole trainings with their bars, and
+ * `-- peers [--chart FILE]` ours beside other libraries. `-- results [NAME…] [--page]` writes docs/results.md.
  */
 async function measure(folder: string): Promise<Figure[]> {
   const embedded = process.argv.includes('--embedded')
@@ -56,6 +57,7 @@ async function measure(folder: string): Promise<Figure[]> {
     return resultsBenchmark(folder, { only, pageOnly: process.argv.includes('--page'), say })
   }
   if (process.argv.includes('dqn')) return [await dqnBenchmark(folder, say)]
+  if (process.argv.includes('sac')) return sacBenchmark(folder, say)
   return [
     ...(await rollouts()),
     await learner(),

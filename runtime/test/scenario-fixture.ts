@@ -9,6 +9,7 @@ import type {
   PpoSettings,
   ProgressEvent,
   ResultEvent,
+  SacSettings,
   TrainingAlgorithm,
   TrainingEvent,
 } from '@agentgym/contract'
@@ -71,7 +72,10 @@ export type TrainedRun = {
 }
 
 type Settings = Partial<
-  Record<keyof PpoSettings | keyof GrpoSettings | keyof A2cSettings | keyof DqnSettings, string | number | boolean>
+  Record<
+    keyof PpoSettings | keyof GrpoSettings | keyof A2cSettings | keyof DqnSettings | keyof SacSettings,
+    string | number | boolean
+  >
 >
 
 /** Trains through the public API; small evaluations unless the settings say otherwise. */

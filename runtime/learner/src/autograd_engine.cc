@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "autograd_action_scorer.h"
+#include "autograd_head.h"
 #include "engine.h"
 #include "learner_failure.h"
 #include "sequence_plan.h"
@@ -25,7 +25,7 @@ class AutogradEngine final : public Engine {
   AutogradEngine(const Policy& policy, TrainingState& state, bool cuda, at::ScalarType precision)
       : policy_(policy),
         options_(at::TensorOptions().dtype(precision).device(cuda ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU))),
-        scorer_(policy, options_) {
+        head_(policy, options_) {
     host_weights_ = Wrap(state.weights.data(), {policy.total_size});
     host_first_ = Wrap(state.first_moment.data(), {policy.trainable_size});
     host_second_ = Wrap(state.second_moment.data(), {policy.trainable_size});
@@ -55,8 +55,10 @@ class AutogradEngine final : public Engine {
     for (int64_t first = 0; first < count; first += kForwardRows) {
       const int64_t rows = std::min(kForwardRows, count - first);
       const Tensor raw = Wrap(observations + first * policy_.observation_size, {rows, policy_.observation_size}).to(options_);
-      const bool q = policy_.head != Head::kActorCritic;
-      if (values != nullptr && !q) {
+      const bool q = policy_.has_action_values();
+      if (values != nullptr && policy_.head == Head::kSquashedGaussian) {
+        std::fill_n(values + first, rows, 0.0f);
+      } else if (values != nullptr && !q) {
         Wrap(values + first, {rows}).copy_(Run(policy_.critic, raw, weights_).reshape({rows}));
       }
       if (distribution == nullptr && !q) continue;
@@ -95,13 +97,18 @@ class AutogradEngine final : public Engine {
     batch_ = &batch;
     const int64_t size = batch.size;
     observations_ = Wrap(batch.observations.data(), {size, policy_.observation_size}).to(options_);
-    actions_ = Wrap(batch.actions.data(), {size, policy_.action_size}).to(options_);
-    log_probabilities_ = Wrap(batch.log_probabilities.data(), {size}).to(options_);
-    advantages_ = Wrap(batch.advantages.data(), {size}).to(options_);
-    returns_ = Wrap(batch.returns.data(), {size}).to(options_);
-    values_ = Wrap(batch.values.data(), {size}).to(options_);
-    const auto& scores = batch.reference_log_probabilities;
-    reference_ = scores.empty() ? Tensor() : Wrap(scores.data(), {size}).to(options_);
+    // What an algorithm has no use for is empty.
+    const auto wrap = [&](const std::vector<float>& values, at::IntArrayRef sizes) {
+      return values.empty() ? Tensor() : Wrap(values.data(), sizes).to(options_);
+    };
+    actions_ = wrap(batch.actions, {size, policy_.action_size});
+    log_probabilities_ = wrap(batch.log_probabilities, {size});
+    advantages_ = wrap(batch.advantages, {size});
+    returns_ = wrap(batch.returns, {size});
+    values_ = wrap(batch.values, {size});
+    noise_ = wrap(batch.noise, {size, policy_.action_size});
+    action_slopes_ = wrap(batch.action_slopes, {size, policy_.action_size});
+    reference_ = wrap(batch.reference_log_probabilities, {size});
     masks_ = Tensor();
     if (!batch.masks.empty()) {
       auto* bytes = const_cast<uint8_t*>(batch.masks.data());
@@ -119,8 +126,7 @@ class AutogradEngine final : public Engine {
       const Tensor raw = pick(observations_);
       const Tensor output = RunSequences(policy_.actor, raw, weights_, plan, initial);
       const ActionScore score =
-          scorer_.Score(Distribution(output, raw, weights_), pick(actions_),
-                        masks_.defined() ? pick(masks_) : Tensor(), weights_);
+          head_.Score(Distribution(output, raw, weights_), pick(actions_), masks_.defined() ? pick(masks_) : Tensor(), weights_);
       PutRows(log_probabilities, {plan.rows.begin(), plan.rows.end()}, score.log_probability);
       return;
     }
@@ -131,7 +137,7 @@ class AutogradEngine final : public Engine {
       const Tensor raw = part(observations_);
       const Tensor distribution = Distribution(Run(policy_.actor, raw, weights_), raw, weights_);
       const ActionScore score =
-          scorer_.Score(distribution, part(actions_), masks_.defined() ? part(masks_) : Tensor(), weights_);
+          head_.Score(distribution, part(actions_), masks_.defined() ? part(masks_) : Tensor(), weights_);
       Wrap(log_probabilities + first, {rows}).copy_(score.log_probability);
     }
   }
@@ -157,11 +163,18 @@ class AutogradEngine final : public Engine {
       return policy_.memory > 0 ? RunSequences(network, raw, weights, plan, states) : Run(network, raw, weights);
     };
     const Tensor distribution = Distribution(run(policy_.actor, actor_states), raw, weights);
-    if (policy_.head != Head::kActorCritic) {
+    if (policy_.has_action_values()) {
       return ComputeQGradient(distribution, pick(actions_).to(at::kLong), pick(returns_), weights);
     }
+    if (policy_.head == Head::kTwinQ) {
+      const Tensor other = run(policy_.critic, critic_states);
+      return ComputeTwinQGradient(distribution.squeeze(1), other.squeeze(1), pick(returns_), weights);
+    }
+    if (policy_.head == Head::kSquashedGaussian) {
+      return ComputeSquashedGaussianGradient(distribution, pick, settings.entropy_coefficient, weights);
+    }
     const Tensor masks = masks_.defined() ? pick(masks_) : Tensor();
-    const ActionScore score = scorer_.Score(distribution, pick(actions_), masks, weights);
+    const ActionScore score = head_.Score(distribution, pick(actions_), masks, weights);
 
     const Tensor log_ratio = score.log_probability - pick(log_probabilities_);
     const Tensor ratio = log_ratio.exp();
@@ -194,6 +207,17 @@ class AutogradEngine final : public Engine {
     const Tensor numbers = means.to(at::kCPU, at::kDouble);
     const double* number = numbers.data_ptr<double>();
     return {number[0], number[1], number[2], number[3], number[4], number[5]};
+  }
+
+  void ActionValues(const float* observations, int64_t count, float* values, float* slopes) override {
+    const ObservationLeaf& action = policy_.observation.back();
+    const Tensor rows = Wrap(observations, {count, policy_.observation_size}).to(options_);
+    Tensor actions = rows.narrow(1, action.offset, action.size).clone();
+    actions.set_requires_grad(true);
+    const Tensor raw = at::cat({rows.narrow(1, 0, action.offset), actions}, 1);
+    const Tensor smaller = at::min(Run(policy_.actor, raw, weights_), Run(policy_.critic, raw, weights_));
+    Wrap(slopes, {count, action.size}).copy_(torch::autograd::grad({smaller.sum()}, {actions})[0]);
+    Wrap(values, {count}).copy_(smaller.detach().squeeze(1));
   }
 
   double GradientNorm() override { return gradient_.norm().item<double>(); }
@@ -234,6 +258,30 @@ class AutogradEngine final : public Engine {
     return means;
   }
 
+  /// CleanRL's sac_continuous_action.py, `qf_loss`, halved as in Stable-Baselines3.
+  MinibatchLoss ComputeTwinQGradient(const Tensor& one, const Tensor& other, const Tensor& targets, const Tensor& weights) {
+    const Tensor loss = 0.5 * ((one - targets).square() + (other - targets).square()).mean();
+    gradient_ = torch::autograd::grad({loss}, {weights})[0].narrow(0, 0, policy_.trainable_size);
+    MinibatchLoss means;
+    means.value_loss = loss.item<double>();
+    return means;
+  }
+
+  /// CleanRL's `actor_loss`. The critics are another engine's: of their value there are the slopes, whose product with the
+  /// action has the same gradient.
+  template <typename Pick>
+  MinibatchLoss ComputeSquashedGaussianGradient(const Tensor& distribution, Pick pick, double alpha, const Tensor& weights) {
+    const NoisyActions drawn = head_.Draw(distribution, pick(noise_));
+    const Tensor loss =
+        (alpha * drawn.log_probability - (drawn.actions * pick(action_slopes_)).sum(1)).mean();
+    gradient_ = torch::autograd::grad({loss}, {weights})[0].narrow(0, 0, policy_.trainable_size);
+    MinibatchLoss means;
+    means.value = pick(values_).mean().template item<double>();
+    means.entropy = -drawn.log_probability.mean().template item<double>();
+    means.policy_loss = -alpha * means.entropy - means.value;
+    return means;
+  }
+
   /// Half the squared error of the value, clipped to a range around the old one where there is a range.
   static Tensor ValueLoss(const Tensor& new_values, const Tensor& returns, const Tensor& old_values,
                           const std::optional<double>& range) {
@@ -259,6 +307,8 @@ class AutogradEngine final : public Engine {
       if (leaf.kind == ObservationKind::kBox) {
         const Tensor numbers = policy_.normalize_observation ? Standardize(leaf, columns, weights) : columns;
         parts.push_back(leaf.image_index < 0 ? numbers : Convolve(leaf, network, numbers, weights));
+      } else if (leaf.kind == ObservationKind::kAction) {
+        parts.push_back(columns);
       } else if (leaf.kind == ObservationKind::kCategorical) {
         for (int64_t i = 0; i < leaf.size; ++i) {
           parts.push_back(at::one_hot(columns.select(1, i).to(at::kLong), leaf.counts[i]).to(options_));
@@ -381,39 +431,19 @@ class AutogradEngine final : public Engine {
     return (Linear(keys, rows.reshape({-1, list.slots, columns}), weights).tanh() * query.unsqueeze(1)).sum(2);
   }
 
-  /// Network outputs to distribution rows: logits and means that are squashed later as they are, other means mapped into
-  /// the environment's units.
   Tensor Distribution(const Tensor& output, const Tensor& raw, const Tensor& weights) const {
-    if (policy_.head == Head::kQ) return output;
-    if (policy_.head == Head::kDuelingQ) {
-      const Tensor advantages = output.narrow(1, 0, policy_.distribution_size);
-      return output.narrow(1, policy_.distribution_size, 1) + advantages - advantages.mean(1, true);
-    }
-    std::vector<Tensor> parts;
-    for (const ActionLeaf& leaf : policy_.action) {
-      int64_t columns = leaf.size;
-      if (!leaf.gaussian) {
-        columns = 0;
-        for (const int64_t count : leaf.counts) columns += count;
-      }
-      if (leaf.pointer_index >= 0) {
-        parts.push_back(ScoreSlots(leaf, output.narrow(1, leaf.output_offset, leaf.pointer_units), raw, weights));
-        continue;
-      }
-      Tensor part = output.narrow(1, leaf.output_offset, columns);
-      if (leaf.gaussian && leaf.squash.empty()) part = part * scorer_.Constant(leaf.scale) + scorer_.Constant(leaf.center);
-      parts.push_back(part);
-    }
-    return parts.size() == 1 ? parts[0] : at::cat(parts, 1);
+    return head_.Distribution(
+        output, [&](const ActionLeaf& leaf, const Tensor& query) { return ScoreSlots(leaf, query, raw, weights); });
   }
 
   const Policy& policy_;
   at::TensorOptions options_;
-  AutogradActionScorer scorer_;
+  AutogradHead head_;
   const Batch* batch_ = nullptr;
   Tensor host_weights_, host_first_, host_second_;
   Tensor weights_, first_, second_, gradient_;
-  Tensor observations_, actions_, log_probabilities_, advantages_, returns_, values_, reference_, masks_;
+  Tensor observations_, actions_, log_probabilities_, advantages_, returns_, values_, reference_, masks_, noise_,
+      action_slopes_;
 };
 
 }  // namespace

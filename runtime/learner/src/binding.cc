@@ -112,13 +112,16 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
                         InstanceMethod<&NativeLearner::Targets>("targets"),
                         InstanceMethod<&NativeLearner::Advantages>("advantages"),
                         InstanceMethod<&NativeLearner::Gradient>("gradient"),
+                        InstanceMethod<&NativeLearner::SacGradients>("sacGradients"),
+                        InstanceMethod<&NativeLearner::CriticWeights>("criticWeights"),
+                        InstanceMethod<&NativeLearner::SetCriticWeights>("setCriticWeights"),
                         InstanceMethod<&NativeLearner::State>("state"),
                         InstanceMethod<&NativeLearner::SetState>("setState"),
                         InstanceMethod<&NativeLearner::StartFrom>("startFrom"),
                         InstanceMethod<&NativeLearner::Dispose>("dispose")});
   }
 
-  /// (spec, layout, { seed, path, cuda, threads, fixed })
+  /// (spec, layout, { seed, path, cuda, threads, fixed, critics }); `critics` is the layout of SAC's, or null
   explicit NativeLearner(const Napi::CallbackInfo& info) : ObjectWrap(info), busy_(std::make_shared<bool>(false)) {
     Guard(info.Env(), [&] {
       const auto options = info[2].As<Napi::Object>();
@@ -127,10 +130,14 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
         throw LearnerFailure("execution_provider_unavailable",
                              "the learner was asked for CUDA, which libtorch " + LibtorchVersion() + " does not find here");
       }
-      Policy policy = ReadPolicy(info[0].As<Napi::Object>(), info[1].As<Napi::Object>());
+      const auto spec = info[0].As<Napi::Object>();
+      Policy policy = ReadPolicy(spec, info[1].As<Napi::Object>());
       const float* fixed = ReadFloats(options.Get("fixed"), policy.statistics_size, "fixed");
       policy.fixed_statistics.assign(fixed, fixed + policy.statistics_size);
-      learner_ = std::make_shared<PolicyLearner>(std::move(policy),
+      std::optional<Policy> critics;
+      const Napi::Value critic_layout = options.Get("critics");
+      if (critic_layout.IsObject()) critics = ReadCritics(policy, spec, critic_layout.As<Napi::Object>());
+      learner_ = std::make_shared<PolicyLearner>(std::move(policy), std::move(critics),
                                               static_cast<uint64_t>(options.Get("seed").As<Napi::Number>().Int64Value()),
                                               ReadPath(options.Get("path")), cuda,
                                               options.Get("threads").As<Napi::Number>().Int32Value());
@@ -255,8 +262,7 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
     return Guard(info.Env(), [&]() -> Napi::Value {
       PolicyLearner& learner = Idle();
       const agentgym::Update update = ReadUpdate(info[0].As<Napi::Object>());
-      Require(std::holds_alternative<DqnUpdate>(update), "only DQN has targets");
-      const std::vector<float> targets = learner.Targets(std::get<DqnUpdate>(update));
+      const std::vector<float> targets = learner.Targets(update);
       return WriteFloats(info.Env(), targets.data(), targets.size());
     });
   }
@@ -284,6 +290,41 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
       Napi::Float32Array gradient = Napi::Float32Array::New(info.Env(), learner.policy().trainable_size);
       learner.Gradient(batch, loss, ReadPath(info[2]), gradient.Data());
       return gradient;
+    });
+  }
+
+  /// (minibatch, update, path)
+  Napi::Value SacGradients(const Napi::CallbackInfo& info) {
+    return Guard(info.Env(), [&]() -> Napi::Value {
+      PolicyLearner& learner = Idle();
+      Batch batch = ReadMinibatch(info[0].As<Napi::Object>(), learner.policy());
+      const agentgym::Update update = ReadUpdate(info[1].As<Napi::Object>());
+      Require(std::holds_alternative<SacUpdate>(update) && !batch.noise.empty(), "an update of SAC, with noise");
+      Napi::Float32Array actor = Napi::Float32Array::New(info.Env(), learner.policy().trainable_size);
+      // As long as the weights; statistics have no gradient.
+      Napi::Float32Array critics = Napi::Float32Array::New(info.Env(), learner.CriticWeights().size());
+      const double entropy =
+          learner.SacGradients(batch, std::get<SacUpdate>(update), ReadPath(info[2]), actor.Data(), critics.Data());
+      Napi::Object result = Napi::Object::New(info.Env());
+      result.Set("actor", actor);
+      result.Set("critics", critics);
+      result.Set("logEntropyCoefficient", entropy);
+      return result;
+    });
+  }
+
+  Napi::Value CriticWeights(const Napi::CallbackInfo& info) {
+    return Guard(info.Env(), [&]() -> Napi::Value {
+      const std::vector<float>& weights = Idle().CriticWeights();
+      return WriteFloats(info.Env(), weights.data(), weights.size());
+    });
+  }
+
+  void SetCriticWeights(const Napi::CallbackInfo& info) {
+    Guard(info.Env(), [&] {
+      PolicyLearner& learner = Idle();
+      const auto size = static_cast<int64_t>(learner.CriticWeights().size());
+      learner.SetCriticWeights(ReadFloats(info[0], size, "weights of the critics"));
     });
   }
 

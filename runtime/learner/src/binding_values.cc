@@ -7,59 +7,12 @@
 #include <optional>
 #include <string>
 
+#include "binding_properties.h"
 #include "learner_failure.h"
 
 namespace agentgym {
 
 namespace {
-
-/// Properties of JavaScript objects; one of another type than asked for is a bug of the caller.
-
-int64_t ReadInteger(const Napi::Object& object, const char* name) {
-  const Napi::Value value = object.Get(name);
-  Require(value.IsNumber(), name);
-  return value.As<Napi::Number>().Int64Value();
-}
-
-double ReadNumber(const Napi::Object& object, const char* name) {
-  const Napi::Value value = object.Get(name);
-  Require(value.IsNumber(), name);
-  return value.As<Napi::Number>().DoubleValue();
-}
-
-std::optional<double> ReadOptionalNumber(const Napi::Object& object, const char* name) {
-  const Napi::Value value = object.Get(name);
-  if (value.IsNull() || value.IsUndefined()) return std::nullopt;
-  return ReadNumber(object, name);
-}
-
-bool ReadBoolean(const Napi::Object& object, const char* name) {
-  const Napi::Value value = object.Get(name);
-  Require(value.IsBoolean(), name);
-  return value.As<Napi::Boolean>().Value();
-}
-
-std::string ReadString(const Napi::Object& object, const char* name) {
-  const Napi::Value value = object.Get(name);
-  Require(value.IsString(), name);
-  return value.As<Napi::String>().Utf8Value();
-}
-
-Napi::Array ReadArray(const Napi::Object& object, const char* name) {
-  const Napi::Value value = object.Get(name);
-  Require(value.IsArray(), name);
-  return value.As<Napi::Array>();
-}
-
-template <typename Value>
-std::vector<Value> ReadNumbers(const Napi::Object& object, const char* name) {
-  const Napi::Array array = ReadArray(object, name);
-  std::vector<Value> values;
-  for (uint32_t i = 0; i < array.Length(); ++i) {
-    values.push_back(static_cast<Value>(array.Get(i).As<Napi::Number>().DoubleValue()));
-  }
-  return values;
-}
 
 std::vector<Convolution> ReadConvolutions(const Napi::Array& layers) {
   std::vector<Convolution> convolutions;
@@ -110,6 +63,8 @@ void ReadObservationLeaves(const Napi::Array& leaves, const Napi::Array& convolu
       case ObservationKind::kCategorical:
         for (const int64_t count : leaf.counts) leaf.feature_size += count;
         break;
+      case ObservationKind::kAction:
+        break;  // no leaf of a spec is one
     }
     policy.feature_size += leaf.feature_size;
     policy.observation_size = std::max(policy.observation_size, leaf.offset + leaf.size);
@@ -190,6 +145,17 @@ void FindHeads(Policy& policy) {
   Require(policy.heads + policy.heads_size == policy.trainable_size, "heads");
 }
 
+/// SAC's actor: its distribution row is all means, then all log standard deviations.
+void DescribeSquashedGaussian(Policy& policy) {
+  for (const ActionLeaf& leaf : policy.action) {
+    Require(leaf.gaussian && !leaf.squash.empty() && leaf.offset == leaf.distribution_offset, "a squashed box");
+    policy.squash.insert(policy.squash.end(), leaf.squash.begin(), leaf.squash.end());
+  }
+  policy.distribution_size = 2 * policy.action_size;
+  policy.output_size = 2 * policy.action_size;
+  policy.gaussian_size = 0;  // of the parameter log_std, which such a policy does not have
+}
+
 void ReadParameters(const Napi::Object& layout, Policy& policy) {
   policy.trainable_size = ReadInteger(layout, "trainableSize");
   policy.total_size = ReadInteger(layout, "totalSize");
@@ -265,10 +231,14 @@ Policy ReadPolicy(const Napi::Object& spec, const Napi::Object& layout) {
   ReadParameters(layout, policy);
   const size_t hidden = ReadArray(spec, "hidden").Length();
   const Napi::Value head = spec.Get("head");
-  if (head.IsString()) policy.head = ReadString(spec, "head") == "q" ? Head::kQ : Head::kDuelingQ;
-  const bool q = policy.head != Head::kActorCritic;
+  if (head.IsString()) {
+    const std::string name = ReadString(spec, "head");
+    policy.head = name == "q" ? Head::kQ : name == "dueling_q" ? Head::kDuelingQ : Head::kSquashedGaussian;
+  }
+  if (policy.head == Head::kSquashedGaussian) DescribeSquashedGaussian(policy);
+  const bool q = policy.has_action_values();
   policy.actor = FindNetwork(policy, q ? "q" : "actor", observation, hidden);
-  if (!q) policy.critic = FindNetwork(policy, "critic", observation, hidden);
+  if (policy.head == Head::kActorCritic) policy.critic = FindNetwork(policy, "critic", observation, hidden);
   for (const Parameter& parameter : policy.parameters) {
     if (parameter.name == "log_std") policy.log_std = parameter.offset;
     for (size_t i = 0; i < policy.action.size(); ++i) {
@@ -288,7 +258,40 @@ Policy ReadPolicy(const Napi::Object& spec, const Napi::Object& layout) {
   const int64_t outputs = policy.output_size + (policy.head == Head::kDuelingQ ? 1 : 0);
   Require(policy.actor.layers.back().out == outputs, "distribution size");
   Require(!q || policy.action_size == 1, "a Q-network chooses one action");
-  Require(q || policy.value_scale >= policy.trainable_size, "value.scale");
+  Require(policy.head != Head::kActorCritic || policy.value_scale >= policy.trainable_size, "value.scale");
+  return policy;
+}
+
+Policy ReadCritics(const Policy& actor, const Napi::Object& spec, const Napi::Object& layout) {
+  Policy policy = actor;
+  policy.head = Head::kTwinQ;
+  policy.action.clear();
+  policy.squash.clear();
+  policy.parameters.clear();
+  policy.action_size = 0;
+  policy.distribution_size = 1;
+  policy.output_size = 1;
+  ObservationLeaf action{};
+  action.kind = ObservationKind::kAction;
+  action.offset = actor.observation_size;
+  action.size = actor.action_size;
+  action.feature_offset = actor.feature_size;
+  action.feature_size = actor.action_size;
+  action.text_index = -1;
+  action.image_index = -1;
+  const Napi::Array observation = ReadArray(spec, "observation");
+  const size_t hidden = ReadArray(spec, "hidden").Length();
+  ReadParameters(layout, policy);
+  policy.actor = FindNetwork(policy, "q1", observation, hidden);
+  policy.critic = FindNetwork(policy, "q2", observation, hidden);
+  for (const Parameter& parameter : policy.parameters) {
+    if (parameter.name == "normalizer.mean") policy.normalizer_mean = parameter.offset;
+    if (parameter.name == "normalizer.variance") policy.normalizer_variance = parameter.offset;
+  }
+  policy.observation.push_back(action);
+  policy.observation_size += action.size;
+  policy.feature_size += action.size;
+  Require(policy.actor.layers[0].in == policy.feature_size, "feature size of the critics");
   return policy;
 }
 
@@ -355,75 +358,6 @@ std::vector<Segment> ReadRollout(const Napi::Array& rollout, const Policy& polic
   return segments;
 }
 
-namespace {
-
-OptimizerSettings ReadOptimizer(const Napi::Object& object) {
-  OptimizerSettings optimizer{};
-  optimizer.optimizer = ReadString(object, "optimizer") == "rmsprop" ? Optimizer::kRmsprop : Optimizer::kAdam;
-  optimizer.epochs = ReadInteger(object, "epochs");
-  optimizer.minibatch_size = ReadInteger(object, "minibatchSize");
-  optimizer.learning_rate = ReadNumber(object, "learningRate");
-  optimizer.max_gradient_norm = ReadNumber(object, "maxGradientNorm");
-  optimizer.target_kl = ReadOptionalNumber(object, "targetKl");
-  optimizer.seed = static_cast<uint32_t>(ReadInteger(object, "seed"));
-  Require(optimizer.epochs > 0 && optimizer.minibatch_size > 0, "epochs and minibatchSize must be positive");
-  return optimizer;
-}
-
-PpoUpdate ReadPpo(const Napi::Object& object) {
-  PpoUpdate update{};
-  update.gamma = ReadNumber(object, "gamma");
-  update.gae_lambda = ReadNumber(object, "gaeLambda");
-  update.normalize_observation = ReadBoolean(object, "normalizeObservation");
-  update.normalize_reward = ReadBoolean(object, "normalizeReward");
-  update.optimizer = ReadOptimizer(object);
-  update.loss.clip_range = ReadOptionalNumber(object, "clipRange").value_or(std::numeric_limits<double>::infinity());
-  update.loss.clip_range_value = ReadOptionalNumber(object, "clipRangeValue");
-  update.loss.entropy_coefficient = ReadNumber(object, "entropyCoefficient");
-  update.loss.value_coefficient = ReadNumber(object, "valueCoefficient");
-  update.loss.normalize_advantage = ReadBoolean(object, "normalizeAdvantage");
-  update.loss.critic = true;
-  return update;
-}
-
-GrpoUpdate ReadGrpo(const Napi::Object& object) {
-  GrpoUpdate update{};
-  update.group_size = ReadInteger(object, "groupSize");
-  update.normalize_observation = ReadBoolean(object, "normalizeObservation");
-  update.optimizer = ReadOptimizer(object);
-  update.loss.clip_range = ReadNumber(object, "clipRange");
-  update.loss.entropy_coefficient = ReadNumber(object, "entropyCoefficient");
-  update.loss.kl_coefficient = ReadNumber(object, "klCoefficient");
-  return update;
-}
-
-DqnUpdate ReadDqn(const Napi::Object& object) {
-  DqnUpdate update{};
-  update.gamma = ReadNumber(object, "gamma");
-  update.n_step = ReadInteger(object, "nStep");
-  update.double_q = ReadBoolean(object, "doubleQ");
-  update.gradient_steps = ReadInteger(object, "gradientSteps");
-  update.minibatch_size = ReadInteger(object, "minibatchSize");
-  update.target_interval = ReadInteger(object, "targetInterval");
-  update.tau = ReadNumber(object, "tau");
-  update.learning_rate = ReadNumber(object, "learningRate");
-  update.max_gradient_norm = ReadNumber(object, "maxGradientNorm");
-  update.seed = static_cast<uint32_t>(ReadInteger(object, "seed"));
-  Require(update.n_step > 0 && update.gradient_steps > 0 && update.minibatch_size > 0 && update.target_interval > 0,
-          "nStep, gradientSteps, minibatchSize and targetInterval must be positive");
-  return update;
-}
-
-}  // namespace
-
-Update ReadUpdate(const Napi::Object& object) {
-  const std::string algorithm = ReadString(object, "algorithm");
-  if (algorithm == "grpo") return ReadGrpo(object);
-  if (algorithm == "dqn") return ReadDqn(object);
-  Require(algorithm == "ppo", "algorithm");
-  return ReadPpo(object);
-}
-
 void ReadSequences(const Napi::Value& value, const Policy& policy, int64_t rows, Batch& batch) {
   Require(value.IsObject(), "a policy with memory takes sequences");
   const auto object = value.As<Napi::Object>();
@@ -461,6 +395,7 @@ Batch ReadMinibatch(const Napi::Object& object, const Policy& policy) {
   if (!object.Get("referenceLogProbabilities").IsNull()) {
     batch.reference_log_probabilities = floats("referenceLogProbabilities", 1);
   }
+  if (!object.Get("noise").IsUndefined()) batch.noise = floats("noise", policy.action_size);
   const Napi::Value masks = object.Get("masks");
   if (!masks.IsNull() && policy.mask_size > 0) {
     const int64_t length = batch.size * policy.mask_size;
@@ -488,6 +423,7 @@ Napi::Object WriteMetrics(Napi::Env env, const UpdateMetrics& metrics) {
   object.Set("klToReference", NumberOrNull(env, metrics.kl_to_reference));
   object.Set("zeroVarianceGroups", NumberOrNull(env, metrics.zero_variance_groups));
   object.Set("valueMean", NumberOrNull(env, metrics.value_mean));
+  object.Set("entropyCoefficient", NumberOrNull(env, metrics.entropy_coefficient));
   object.Set("gradientNorm", NumberOrNull(env, metrics.gradient_norm));
   object.Set("epochsRun", static_cast<double>(metrics.epochs_run));
   object.Set("minibatchesRun", static_cast<double>(metrics.minibatches_run));

@@ -16,6 +16,9 @@ namespace agentgym {
 /// From `{ spec, layout }`: PolicySpec and the ParameterLayout made from it.
 Policy ReadPolicy(const Napi::Object& spec, const Napi::Object& layout);
 
+/// SAC's critics: networks like the actor's, which read the action as well. `layout` is that of criticLayout.
+Policy ReadCritics(const Policy& actor, const Napi::Object& spec, const Napi::Object& layout);
+
 std::vector<Segment> ReadRollout(const Napi::Array& rollout, const Policy& policy);
 
 Update ReadUpdate(const Napi::Object& update);

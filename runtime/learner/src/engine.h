@@ -28,7 +28,7 @@ struct MinibatchLoss {
   double approximate_kl = 0;
   double clip_fraction = 0;
   double kl_to_reference = 0;
-  double value = 0;  // DQN: of the actions that were taken
+  double value = 0;  // DQN: of the actions that were taken; SAC: of those that the actor draws
 };
 
 enum class Optimizer { kAdam, kRmsprop };
@@ -75,7 +75,8 @@ class Engine {
   virtual void Download() = 0;
 
   /// Of raw observation rows: distribution rows (may be null: values only) and the critic's outputs, unscaled (may be
-  /// null). A Q-network's distribution is the values of the actions, and its value their maximum.
+  /// null). A Q-network's distribution is the values of the actions, and its value their maximum. SAC's actor has means, then
+  /// log standard deviations, and the value 0. Twin critics: the first one's values as distribution, the second one's as values.
   virtual void Forward(const float* observations, int64_t count, float* distribution, float* values) = 0;
 
   /// The same of a policy with memory: of rows that are sequences. Any result may be null; final states are
@@ -89,8 +90,13 @@ class Engine {
   virtual void Score(float* log_probabilities) = 0;
 
   /// Gradient of the loss over some rows of the batch, whole sequences where the policy has memory; it stays in the engine
-  /// until the next call. The clipped surrogate, or a Q-network's Huber loss against `returns`.
+  /// until the next call. The clipped surrogate, a Q-network's Huber loss or twin critics' squared errors against
+  /// `returns`, or SAC's actor loss.
   virtual MinibatchLoss ComputeGradient(const int32_t* rows, int64_t count, const LossSettings& settings) = 0;
+
+  /// Of twin critics, for rows of observation and action: the smaller of the two values [count], and its slopes by the
+  /// action [count, action].
+  virtual void ActionValues(const float* rows, int64_t count, float* values, float* slopes) = 0;
   virtual double GradientNorm() = 0;
   virtual void ReadGradient(float* gradient) = 0;
   virtual void Step(const OptimizerStep& step) = 0;

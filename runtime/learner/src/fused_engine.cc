@@ -11,6 +11,7 @@
 #include "network_pass.h"
 #include "observation_encoder.h"
 #include "recurrent_network.h"
+#include "sac.h"
 #include "sequence_plan.h"
 #include "surrogate_update.h"
 #include "thread_pool.h"
@@ -105,6 +106,10 @@ class FusedEngine final : public Engine {
         }
       }
       if (values == nullptr) return;
+      if (policy_.head == Head::kSquashedGaussian) {
+        std::fill_n(values + first, rows, 0.0f);
+        return;
+      }
       if (!has_critic_) {
         WriteLargest(actor_.Forward(EncodeActor(memory, rows, row), rows, memory.actor), rows, values + first);
         return;
@@ -179,6 +184,37 @@ class FusedEngine final : public Engine {
     Reduce(chunks);
     if (policy_.text_leaves > 0) ScatterText(minibatch);
     return MeanLoss(losses_, count);
+  }
+
+  void ActionValues(const float* observations, int64_t count, float* values, float* slopes) override {
+    Pack();
+    const ObservationLeaf& action = policy_.observation.back();
+    pool_.Run(Tiles(count, tile_rows_), [&](int64_t tile, int thread) {
+      const int64_t first = tile * tile_rows_;
+      const int64_t rows = std::min(tile_rows_, count - first);
+      Workspace& memory = workspaces_[thread];
+      const auto row = [&](int64_t i) { return observations + (first + i) * policy_.observation_size; };
+      EncodeShared(memory, rows, row);
+      const float* features = EncodeActor(memory, rows, row);
+      const float* one = actor_.Forward(features, rows, memory.actor);
+      const float* own_features = EncodeCritic(memory, rows, row);
+      const float* other = critic_.Forward(own_features, rows, memory.critic);
+      const int64_t stride = actor_.output_stride();
+      std::fill_n(memory.actor.gradient.data(), rows * stride, 0.0f);
+      std::fill_n(memory.critic.gradient.data(), rows * stride, 0.0f);
+      for (int64_t i = 0; i < rows; ++i) {
+        const bool smaller = one[i * stride] <= other[i * stride];
+        values[first + i] = smaller ? one[i * stride] : other[i * stride];
+        (smaller ? memory.actor : memory.critic).gradient[i * stride] = 1.0f;
+      }
+      const float* by_one = actor_.Backward(features, rows, memory.actor, nullptr) + action.feature_offset;
+      const float* by_other = critic_.Backward(own_features, rows, memory.critic, nullptr) + action.feature_offset;
+      for (int64_t i = 0; i < rows; ++i) {
+        float* to = slopes + (first + i) * action.size;
+        const int64_t from = i * actor_.feature_stride();
+        for (int64_t j = 0; j < action.size; ++j) to[j] = by_one[from + j] + by_other[from + j];
+      }
+    });
   }
 
   double GradientNorm() override { return gradient_.Norm(); }
@@ -361,7 +397,12 @@ class FusedEngine final : public Engine {
   }
 
   void WriteDistribution(ActionScorer& scorer, const float* output, const float* observation, float* distribution) const {
-    if (policy_.head != Head::kActorCritic) return WriteQ(policy_, output, distribution);
+    if (policy_.has_action_values()) return WriteQ(policy_, output, distribution);
+    if (policy_.head == Head::kSquashedGaussian) return WriteGaussian(policy_, output, distribution);
+    if (policy_.head == Head::kTwinQ) {
+      distribution[0] = output[0];
+      return;
+    }
     scorer.WriteDistribution(output, observation, distribution);
   }
 
@@ -377,6 +418,10 @@ class FusedEngine final : public Engine {
     const TileOutput actor{first, rows, output, actor_.output_stride(), memory.actor.gradient.data()};
     if (policy_.head == Head::kActorCritic) {
       AddActorLoss(policy_, minibatch, actor, memory.scorer, gradient + heads_start_, loss);
+    } else if (policy_.head == Head::kSquashedGaussian) {
+      AddSquashedGaussianLoss(policy_, minibatch, actor, loss);
+    } else if (policy_.head == Head::kTwinQ) {
+      AddCriticLoss(minibatch, actor, loss);
     } else {
       AddQLoss(policy_, minibatch, actor, loss);
     }

@@ -11,14 +11,16 @@ NetworkPass::NetworkPass(const Policy& policy, const Network& network)
     : relu_(policy.relu),
       activate_last_(policy.memory > 0),
       feature_stride_(Padded(policy.feature_size)),
-      needs_feature_gradient_(policy.text_leaves + policy.images > 0) {
+      needs_feature_gradient_(policy.text_leaves + policy.images > 0),
+      has_feature_gradient_(needs_feature_gradient_ || policy.head == Head::kTwinQ) {
   std::vector<Layer> layers = network.layers;
   if (policy.memory > 0) layers.pop_back();
   AddLayers(layers);
 }
 
 NetworkPass::NetworkPass(const Layer& layer)
-    : relu_(false), activate_last_(false), feature_stride_(Padded(layer.in)), needs_feature_gradient_(true) {
+    : relu_(false), activate_last_(false), feature_stride_(Padded(layer.in)), needs_feature_gradient_(true),
+      has_feature_gradient_(true) {
   AddLayers({layer});
 }
 
@@ -34,7 +36,7 @@ void NetworkPass::AddLayers(const std::vector<Layer>& layers) {
     gradient_size_ += packed.transposed_gradient ? in * packed.out_padded : out * packed.in_padded;
     packed.bias_gradient = gradient_size_;
     gradient_size_ += packed.out_padded;
-    if (i > 0 || needs_feature_gradient_) packed.weight = Panels(out, packed.in_padded);
+    if (i > 0 || has_feature_gradient_) packed.weight = Panels(out, packed.in_padded);
     packed.transposed = Panels(in, packed.out_padded);
     packed.bias.assign(packed.out_padded, 0.0f);
     layers_.push_back(std::move(packed));
@@ -92,8 +94,10 @@ const float* NetworkPass::Backward(const float* features, int64_t rows, TileMemo
   for (size_t i = layers_.size(); i-- > 0;) {
     const PackedLayer& layer = layers_[i];
     const float* input = i == 0 ? features : memory.results[i - 1].data();
-    AddWeightGradient(layer, input, rows, output_gradient, gradient);
-    if (i == 0 && !needs_feature_gradient_) return nullptr;
+    if (gradient != nullptr) {
+      AddWeightGradient(layer, input, rows, output_gradient, gradient);
+      if (i == 0 && !needs_feature_gradient_) return nullptr;
+    }
     Multiply(Start::kZero, rows, {output_gradient, layer.out_padded, 1}, layer.weight, nullptr, input_gradient,
              layer.in_padded);
     if (i > 0) ApplyDerivative(input, input_gradient, rows * layer.in_padded);

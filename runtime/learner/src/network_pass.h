@@ -44,7 +44,8 @@ class NetworkPass {
   const float* Forward(const float* features, int64_t rows, TileMemory& memory) const;
 
   /// From d loss / d output in `memory.gradient`, rows `output_stride()` apart, with zeros in the padding; adds to
-  /// `gradient`. Returns d loss / d features where the policy has text or images, else null.
+  /// `gradient`. Returns d loss / d features where the policy has text or images, else null. Without a `gradient`: only
+  /// d loss / d features, of SAC's critics.
   const float* Backward(const float* features, int64_t rows, TileMemory& memory, float* gradient) const;
 
   /// From the kernels' layout to the flat gradient's.
@@ -72,7 +73,8 @@ class NetworkPass {
   bool relu_;
   bool activate_last_;
   int64_t feature_stride_;
-  bool needs_feature_gradient_;
+  bool needs_feature_gradient_;  // with the weights', for what is learned before this network
+  bool has_feature_gradient_;    // at all
   int64_t gradient_size_ = 0;
   std::vector<PackedLayer> layers_;
 };

@@ -59,6 +59,8 @@ void ObservationEncoder::Encode(const float* observation, float* features, float
       EncodeImage(leaf, from, pixels + leaf.pixel_offset);
     } else if (leaf.kind == ObservationKind::kBox) {
       EncodeBox(leaf, from, to);
+    } else if (leaf.kind == ObservationKind::kAction) {
+      std::copy_n(from, leaf.size, to);
     } else if (leaf.kind == ObservationKind::kCategorical) {
       std::fill_n(to, leaf.feature_size, 0.0f);
       for (int64_t i = 0; i < leaf.size; ++i) {

@@ -11,7 +11,8 @@ namespace agentgym {
 /// The policy spec and its parameter layout, as the C++ side needs them. All offsets into weights are elements of the
 /// flat buffer that runtime/src/policy/parameter-layout.ts orders.
 
-enum class ObservationKind { kBox, kCategorical, kText };
+/// `kAction`: of SAC's critics, whose last input is the action; its numbers enter the network as they are.
+enum class ObservationKind { kBox, kCategorical, kText, kAction };
 
 /// One convolution over an image; see runtime/src/policy/convolution.ts.
 struct Convolution {
@@ -85,9 +86,10 @@ struct Network {
   std::vector<std::vector<ConvolutionWeights>> images;  // one list a leaf with convolutions
 };
 
-/// What the networks are: an actor with a critic, or one network whose outputs are the values of the actions. Dueling
-/// has one output more, the value of the state.
-enum class Head { kActorCritic, kQ, kDuelingQ };
+/// What the networks are: an actor with a critic; one network whose outputs are the values of the actions (dueling has
+/// one output more, the value of the state); SAC's actor, whose outputs are means and log standard deviations; or its
+/// critics, two networks that value an observation with an action.
+enum class Head { kActorCritic, kQ, kDuelingQ, kSquashedGaussian, kTwinQ };
 
 enum class Initializer { kOrthogonal, kZeros, kOnes, kNormal, kTimescales };
 
@@ -105,8 +107,9 @@ struct Policy {
   std::vector<ActionLeaf> action;
   std::vector<Parameter> parameters;
   Head head = Head::kActorCritic;
-  Network actor;   // of a Q-network the only one
-  Network critic;  // without layers where there is none
+  Network actor;   // of a Q-network the only one; of twin critics the first
+  Network critic;  // without layers where there is none; of twin critics the second
+  std::vector<Squash> squash;  // of SAC's actor: one a column of the action
   bool relu = false;
   bool normalize_observation = false;
   int64_t embedding = 0;
@@ -132,6 +135,9 @@ struct Policy {
   int64_t value_scale = -1;
   int64_t trainable_size = 0;
   int64_t total_size = 0;
+
+  /// Whether the distribution row is the values of the actions.
+  bool has_action_values() const { return head == Head::kQ || head == Head::kDuelingQ; }
 };
 
 /// Stable-Baselines3's VecNormalize; NORMALIZER_EPSILON and NORMALIZER_CLIP on the TypeScript side.

@@ -10,22 +10,31 @@
 
 namespace agentgym {
 
-PolicyLearner::PolicyLearner(Policy policy, uint64_t seed, EnginePath path, bool cuda, int threads)
+PolicyLearner::PolicyLearner(Policy policy, std::optional<Policy> critics, uint64_t seed, EnginePath path, bool cuda,
+                             int threads)
     : policy_(std::move(policy)), state_(policy_), threads_(std::max(1, threads)), cuda_(cuda), path_(path) {
   SetLibtorchThreads(1);
   static std::once_flag verified;
   std::call_once(verified, VerifyBlas);
   InitializeWeights(policy_, seed, state_);
   if (path == EnginePath::kAutograd) SetLibtorchThreads(threads_);
-  engine_ = MakeEngine(state_, path, cuda);
+  engine_ = MakeEngine(policy_, state_, path, cuda);
+  if (!critics) return;
+  critics_ = std::make_unique<SacCritics>(std::move(*critics));
+  InitializeWeights(critics_->policy, ~seed, critics_->online.state);
+  critics_->target.state.weights = critics_->online.state.weights;
+  for (SecondPolicy* networks : {&critics_->online, &critics_->target}) {
+    networks->engine = MakeEngine(critics_->policy, networks->state, path, cuda);
+  }
 }
 
-std::unique_ptr<Engine> PolicyLearner::MakeEngine(TrainingState& state, EnginePath path, bool cuda) const {
+std::unique_ptr<Engine> PolicyLearner::MakeEngine(const Policy& policy, TrainingState& state, EnginePath path,
+                                                  bool cuda) const {
   std::unique_ptr<Engine> engine;
   switch (path) {
-    case EnginePath::kAutograd: engine = MakeAutogradEngine(policy_, state, cuda); break;
-    case EnginePath::kFused: engine = MakeFusedEngine(policy_, state, threads_); break;
-    case EnginePath::kFloat64: engine = MakeFloat64Engine(policy_, state); break;
+    case EnginePath::kAutograd: engine = MakeAutogradEngine(policy, state, cuda); break;
+    case EnginePath::kFused: engine = MakeFusedEngine(policy, state, threads_); break;
+    case EnginePath::kFloat64: engine = MakeFloat64Engine(policy, state); break;
   }
   engine->Upload();
   return engine;
@@ -41,14 +50,18 @@ void PolicyLearner::StartFrom(const float* weights, double observations) {
   SetWeights(weights);
   if (policy_.normalize_observation) state_.AdoptObservations(policy_, observations);
   state_.adopted_critic = policy_.head == Head::kActorCritic;
+  if (critics_ != nullptr) critics_->SetStatistics(policy_, state_);
 }
 
 void PolicyLearner::SetState(const uint8_t* bytes, int64_t size) {
   Reader reader(bytes, size);
   DeserializeState(reader, state_);
-  if (policy_.head != Head::kActorCritic) {
+  if (policy_.has_action_values()) {
     const auto target = reader.GetAll<float>(policy_.total_size);
     target_ = MakeSecondPolicy(target.data());
+  }
+  if (critics_ != nullptr) critics_->Deserialize(reader);
+  if (policy_.head != Head::kActorCritic) {
     replay_ = reader.AtEnd() ? nullptr : ReplayBuffer::Deserialize(reader, policy_);
   }
   reader.End();
@@ -58,10 +71,9 @@ void PolicyLearner::SetState(const uint8_t* bytes, int64_t size) {
 std::vector<uint8_t> PolicyLearner::SaveState(bool with_replay) const {
   Writer writer;
   SerializeState(state_, writer);
-  if (policy_.head != Head::kActorCritic) {
-    writer.PutAll(target_ == nullptr ? state_.weights : target_->state.weights);
-    if (with_replay && replay_ != nullptr) replay_->Serialize(writer);
-  }
+  if (policy_.has_action_values()) writer.PutAll(target_ == nullptr ? state_.weights : target_->state.weights);
+  if (critics_ != nullptr) critics_->Serialize(writer);
+  if (with_replay && replay_ != nullptr) replay_->Serialize(writer);
   return std::move(writer.bytes);
 }
 
@@ -70,7 +82,7 @@ void PolicyLearner::SetReference(const float* weights) { reference_ = MakeSecond
 std::unique_ptr<SecondPolicy> PolicyLearner::MakeSecondPolicy(const float* weights) const {
   auto policy = std::make_unique<SecondPolicy>(policy_);
   std::copy_n(weights, policy->state.weights.size(), policy->state.weights.begin());
-  policy->engine = MakeEngine(policy->state, path_, cuda_);
+  policy->engine = MakeEngine(policy_, policy->state, path_, cuda_);
   return policy;
 }
 
@@ -91,19 +103,58 @@ void PolicyLearner::Remember(const std::vector<Segment>& rollout, int64_t capaci
   for (const Segment& segment : rollout) {
     state_.MergeObservations(policy_, segment.observations, segment.steps * segment.environments);
   }
+  engine_->Upload();
+  if (critics_ != nullptr) {
+    critics_->SetStatistics(policy_, state_);
+    return;
+  }
   std::copy(state_.weights.begin() + policy_.trainable_size, state_.weights.end(),
             Target().state.weights.begin() + policy_.trainable_size);
   target_->engine->Upload();
-  engine_->Upload();
 }
 
-std::vector<float> PolicyLearner::Targets(const DqnUpdate& update) {
+std::vector<float> PolicyLearner::Targets(const Update& update) {
   Require(replay_ != nullptr, "the replay buffer is empty");
   std::vector<uint32_t> all(replay_->size());
   std::iota(all.begin(), all.end(), 0);
   Transitions transitions;
-  replay_->Gather(all.data(), replay_->size(), update.n_step, update.gamma, transitions);
-  return DqnTargets(policy_, transitions, update.double_q, *engine_, *Target().engine);
+  if (const auto* sac = std::get_if<SacUpdate>(&update)) {
+    replay_->Gather(all.data(), replay_->size(), 1, sac->gamma, transitions);
+    SplitMix64 random(sac->seed);
+    return SacTargets(policy_, transitions, sac->entropy_coefficient, *engine_, *critics_, random);
+  }
+  Require(std::holds_alternative<DqnUpdate>(update), "only DQN and SAC have targets");
+  const auto& dqn = std::get<DqnUpdate>(update);
+  replay_->Gather(all.data(), replay_->size(), dqn.n_step, dqn.gamma, transitions);
+  return DqnTargets(policy_, transitions, dqn.double_q, *engine_, *Target().engine);
+}
+
+const std::vector<float>& PolicyLearner::CriticWeights() const {
+  Require(critics_ != nullptr, "the policy has no critics of its own");
+  return critics_->online.state.weights;
+}
+
+void PolicyLearner::SetCriticWeights(const float* weights) {
+  Require(critics_ != nullptr, "the policy has no critics of its own");
+  for (SecondPolicy* networks : {&critics_->online, &critics_->target}) {
+    std::copy_n(weights, critics_->policy.total_size, networks->state.weights.begin());
+    networks->engine->Upload();
+  }
+}
+
+double PolicyLearner::SacGradients(Batch& batch, const SacUpdate& update, EnginePath path, float* actor_gradient,
+                                   float* critics_gradient) {
+  Require(critics_ != nullptr, "the policy has no critics of its own");
+  ValidateRows(policy_, batch.observations.data(), batch.actions.data(), nullptr, batch.size, 0);
+  std::unique_ptr<Engine> actor = MakeEngine(policy_, state_, path, false);
+  std::unique_ptr<Engine> critics = MakeEngine(critics_->policy, critics_->online.state, path, false);
+  std::swap(critics, critics_->online.engine);
+  ComputeCriticsGradient(policy_, batch, *critics_);
+  critics_->online.engine->ReadGradient(critics_gradient);
+  const MinibatchLoss loss = ComputeActorGradient(policy_, batch, update.entropy_coefficient, *actor, *critics_);
+  actor->ReadGradient(actor_gradient);
+  std::swap(critics, critics_->online.engine);
+  return EntropyCoefficientGradient(loss.entropy, update.target_entropy);
 }
 
 void PolicyLearner::Forward(const float* observations, int64_t count, float* distribution, float* values) {
@@ -123,7 +174,13 @@ void PolicyLearner::ForwardSequences(const SequenceRows& rows, int64_t count, co
 
 UpdateMetrics PolicyLearner::RunUpdate(const std::vector<Segment>& rollout, const Update& update) {
   const TrainingState backup = state_;
+  std::optional<SacCritics::Learned> learned;
+  if (critics_ != nullptr) learned = critics_->Save();
   try {
+    if (const auto* sac = std::get_if<SacUpdate>(&update)) {
+      Require(replay_ != nullptr && critics_ != nullptr, "the replay buffer is empty");
+      return RunSacUpdate(policy_, *sac, *replay_, *engine_, state_, *critics_);
+    }
     if (const auto* dqn = std::get_if<DqnUpdate>(&update)) {
       Require(replay_ != nullptr, "the replay buffer is empty");
       return RunDqnUpdate(policy_, *dqn, *replay_, *engine_, state_, Target());
@@ -136,6 +193,7 @@ UpdateMetrics PolicyLearner::RunUpdate(const std::vector<Segment>& rollout, cons
     return RunGrpoUpdate(policy_, rollout, std::get<GrpoUpdate>(update), *engine_, reference, state_, batch_);
   } catch (...) {
     Restore(backup);
+    if (learned) critics_->Restore(*learned);
     throw;
   }
 }
@@ -155,7 +213,7 @@ void PolicyLearner::Gradient(const Batch& batch, const LossSettings& settings, E
   ValidateRows(policy_, batch.observations.data(), batch.actions.data(),
                batch.masks.empty() ? nullptr : batch.masks.data(), batch.size, 0);
   std::unique_ptr<Engine> other;
-  if (path != path_) other = MakeEngine(state_, path, false);
+  if (path != path_) other = MakeEngine(policy_, state_, path, false);
   Engine& engine = other ? *other : *engine_;
   engine.SetBatch(batch);
   std::vector<int32_t> rows(batch.size);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <variant>
 #include <vector>
 
@@ -11,18 +12,20 @@
 #include "policy.h"
 #include "ppo.h"
 #include "rollout.h"
+#include "sac.h"
 #include "training_state.h"
 
 namespace agentgym {
 
 enum class EnginePath { kAutograd, kFused, kFloat64 };
 
-using Update = std::variant<PpoUpdate, GrpoUpdate, DqnUpdate>;
+using Update = std::variant<PpoUpdate, GrpoUpdate, DqnUpdate, SacUpdate>;
 
 /// A policy that learns: its weights and statistics, the engine that computes with them, and the algorithms' updates.
 class PolicyLearner {
  public:
-  PolicyLearner(Policy policy, uint64_t seed, EnginePath path, bool cuda, int threads);
+  /// `critics` are SAC's, absent for every other policy.
+  PolicyLearner(Policy policy, std::optional<Policy> critics, uint64_t seed, EnginePath path, bool cuda, int threads);
 
   const Policy& policy() const { return policy_; }
   const TrainingState& state() const { return state_; }
@@ -49,7 +52,15 @@ class PolicyLearner {
   const ReplayBuffer* replay() const { return replay_.get(); }
 
   /// Of all steps of the replay buffer, oldest first: what an update would move their values to.
-  std::vector<float> Targets(const DqnUpdate& update);
+  std::vector<float> Targets(const Update& update);
+
+  /// Of SAC: weights of both critics, and of their targets as well where they are set.
+  const std::vector<float>& CriticWeights() const;
+  void SetCriticWeights(const float* weights);
+
+  /// Gradients of SAC's losses over a whole batch as one minibatch, by any engine. `batch` has observations, actions, noise
+  /// and, as returns, the critics' targets. Gives that of the entropy coefficient.
+  double SacGradients(Batch& batch, const SacUpdate& update, EnginePath path, float* actor, float* critics);
 
   /// Everything but the weights, as bytes: optimizer, statistics, target network and, unless left out, the replay buffer.
   std::vector<uint8_t> SaveState(bool with_replay) const;
@@ -67,7 +78,7 @@ class PolicyLearner {
   void Restore(const TrainingState& backup);
   std::unique_ptr<SecondPolicy> MakeSecondPolicy(const float* weights) const;
   SecondPolicy& Target();
-  std::unique_ptr<Engine> MakeEngine(TrainingState& state, EnginePath path, bool cuda) const;
+  std::unique_ptr<Engine> MakeEngine(const Policy& policy, TrainingState& state, EnginePath path, bool cuda) const;
 
   Policy policy_;
   TrainingState state_;
@@ -77,6 +88,7 @@ class PolicyLearner {
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<SecondPolicy> reference_;
   std::unique_ptr<SecondPolicy> target_;
+  std::unique_ptr<SacCritics> critics_;
   std::unique_ptr<ReplayBuffer> replay_;
   Batch batch_;
 };

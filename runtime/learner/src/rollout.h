@@ -45,6 +45,8 @@ struct Batch {
   std::vector<float> values;
   std::vector<uint8_t> masks;            // [size, mask]; empty: nothing is masked
   std::vector<float> reference_log_probabilities;  // [size]; empty: there is no reference policy
+  std::vector<float> noise;              // [size, action]; SAC: what the actor's loss draws its actions with
+  std::vector<float> action_slopes;      // [size, action]; SAC: of the critics' smaller value, which is in `values`
   std::vector<Sequence> sequences;       // of a policy with memory: all rows, in their order
   std::vector<float> actor_states;       // [states, memory]
   std::vector<float> critic_states;

@@ -36,6 +36,11 @@ inline float LogSlope(Squash squash, float u) {
   return factors.log_cosh * (factors.log_cosh == 0.0f ? 0.0f : LogCosh(u)) + factors.linear * u;
 }
 
+/// SAC's log standard deviation, a function of the network's output, within [-5, 2] as in CleanRL's sac_continuous_action.py:
+/// smooth, so that no output is without a gradient. LOG_STD_RANGE in runtime/src/policy/squash.ts.
+constexpr float kLogStdCenter = -1.5f;
+constexpr float kLogStdHalfWidth = 3.5f;
+
 /// Gauss and Hermite's quadrature of a mean over a standard normal: 7 nodes, exact for polynomials up to degree 13.
 constexpr int kQuadratureNodes = 7;
 constexpr double kQuadratureNode[kQuadratureNodes] = {-3.750439717725742, -2.366759410734541, -1.154405394739968, 0.0,

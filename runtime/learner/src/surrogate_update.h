@@ -30,7 +30,8 @@ struct UpdateMetrics {
   std::optional<double> approximate_kl;
   std::optional<double> clip_fraction;
   std::optional<double> kl_to_reference;
-  std::optional<double> value_mean;  // DQN: of the actions that were taken
+  std::optional<double> value_mean;  // DQN: of the actions that were taken; SAC: of those that the actor draws
+  std::optional<double> entropy_coefficient;  // SAC: after the update
   double gradient_norm = 0;
   std::optional<double> explained_variance;
   std::optional<double> zero_variance_groups;  // share of the groups

@@ -92,7 +92,26 @@ export type DqnUpdate = {
   seed: number
 }
 
-export type Update = PpoUpdate | GrpoUpdate | DqnUpdate
+/** From the replay buffer, too. */
+export type SacUpdate = {
+  algorithm: 'sac'
+  gamma: number
+  gradientSteps: number
+  minibatchSize: number
+  /** Share of the critics' weights that their targets take over after each gradient step. */
+  tau: number
+  /** Of actor, critics and entropy coefficient. */
+  learningRate: number
+  /** What a learned one starts from, in the first update. */
+  entropyCoefficient: number
+  learnEntropyCoefficient: boolean
+  /** Nats; of actions as the critics see them, so in units of the bounds. */
+  targetEntropy: number
+  /** Unsigned 32-bit; steps and actions of this update are drawn from it alone. */
+  seed: number
+}
+
+export type Update = PpoUpdate | GrpoUpdate | DqnUpdate | SacUpdate
 
 /** Means over the update's minibatches; NaN never leaves the learner: what cannot be computed is null. */
 export type UpdateMetrics = {
@@ -106,8 +125,11 @@ export type UpdateMetrics = {
   klToReference: number | null
   /** Share of the groups whose returns are all equal, 0 to 1. */
   zeroVarianceGroups: number | null
-  /** Mean value of the actions that were taken. */
+  /** Mean value of the actions that were taken; SAC: that the actor would take. */
   valueMean: number | null
+  /** SAC: after the update. */
+  entropyCoefficient: number | null
+  /** SAC: of the critics. */
   gradientNorm: number | null
   epochsRun: number
   minibatchesRun: number
@@ -127,7 +149,12 @@ export type Minibatch = {
   referenceLogProbabilities: Float32Array | null
   /** Of a policy with memory. */
   sequences?: Sequences
+  /** [B, action]; SAC: standard normal numbers that the actor's loss draws its actions with. */
+  noise?: Float32Array
 }
+
+/** Of SAC's losses. */
+export type SacGradients = { actor: Float32Array; critics: Float32Array; logEntropyCoefficient: number }
 
 /** Who computes a gradient: libtorch's autograd in float32 or, to measure rounding errors against, in float64; or the fused kernels. */
 export type GradientPath = 'autograd' | 'float64' | 'fused'
@@ -156,7 +183,7 @@ export interface Learner {
   /**
    * Advantages, then `epochs` passes of minibatch updates, then new statistics for the normalisers. PPO's advantages are
    * GAE's; GRPO's are an episode's return against those of its group. Runs off the main thread.
-   * DQN learns from the replay buffer, and takes an empty rollout.
+   * DQN and SAC learn from the replay buffer, and take an empty rollout.
    * Fails with `training_diverged` where weights or losses stop being finite; weights are then those before the update.
    */
   update(rollout: RolloutSegment[], update: Update): Promise<UpdateMetrics>
@@ -167,8 +194,11 @@ export interface Learner {
   remember(rollout: RolloutSegment[], options: { capacity: number; normalizeObservation: boolean }): void
   /** Environment steps in the replay buffer, and the bytes that they add to `state`. */
   remembered(): { steps: number; bytes: number }
-  /** What an update moves the value of each step in the replay buffer to, oldest first, environment by environment. */
-  targets(update: DqnUpdate): Float32Array
+  /**
+   * What an update moves the value of each step in the replay buffer to, oldest first, environment by environment. SAC's, with
+   * the `entropyCoefficient` of the update.
+   */
+  targets(update: DqnUpdate | SacUpdate): Float32Array
   /**
    * What `update` would use for a rollout: values, advantages and returns. PPO: [T × N] a segment, in order. GRPO: the
    * samples of each environment's episode one after another, returns being the episode's, values 0.
@@ -179,9 +209,17 @@ export interface Learner {
   ): { values: Float32Array; advantages: Float32Array; returns: Float32Array }
   /** Gradient of the loss over one minibatch, before clipping. */
   gradient(minibatch: Minibatch, update: Update, path: GradientPath): Float32Array
+  /**
+   * Gradients of SAC's losses over one minibatch, whose `returns` are the critics' targets, at the `entropyCoefficient` of the
+   * update. That of the critics is as long as their weights, with zeros for statistics.
+   */
+  sacGradients(minibatch: Minibatch, update: SacUpdate, path: GradientPath): SacGradients
+  /** SAC's critics, in the order of `criticLayout`; setting them sets their targets as well. */
+  criticWeights(): Float32Array
+  setCriticWeights(weights: Float32Array): void
   /** Whether the fused path covers this policy. */
   readonly fused: boolean
-  /** Everything besides the weights that a resumed run needs: the optimizer's moments and step, counts of the statistics, the target network and, unless left out, the replay buffer. */
+  /** Everything besides the weights that a resumed run needs: the optimizer's moments and step, counts of the statistics, target networks, SAC's critics and entropy coefficient and, unless left out, the replay buffer. */
   state(options?: { replay: boolean }): Uint8Array
   setState(state: Uint8Array): void
   dispose(): void

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { AgentGymError, type ErrorCode, errorCatalog, type PolicySpec } from '@agentgym/contract'
 import type { FixedStatistics } from '../policy/image-statistics.ts'
-import { type ParameterLayout, parameterLayout } from '../policy/parameter-layout.ts'
+import { criticLayout, type ParameterLayout, parameterLayout } from '../policy/parameter-layout.ts'
 import type {
   DqnUpdate,
   GradientPath,
@@ -11,6 +11,8 @@ import type {
   LearnerOptions,
   Minibatch,
   RolloutSegment,
+  SacGradients,
+  SacUpdate,
   Sequences,
   Update,
   UpdateMetrics,
@@ -36,6 +38,7 @@ class AddonLearner implements Learner {
     ok(Number.isInteger(threads) && threads >= 0, `threads ${threads} is not a non-negative integer`)
     ok(device === 'cpu' || path !== 'fused', 'the fused path computes on the CPU only')
     const layout = parameterLayout(spec)
+    const critics = spec.head === 'squashed_gaussian' ? criticLayout(spec) : null
     const cuda = device === 'cuda'
     this.fused = !cuda && path !== 'autograd'
     this.parameterCount = layout.totalSize
@@ -44,7 +47,15 @@ class AddonLearner implements Learner {
     const columns = spec.observation.reduce((sum, { kind, size }) => sum + (kind === 'box' ? size : 0), 0)
     const fixed = Float32Array.from(statistics?.fixed ?? new Uint8Array(columns))
     this.#native = translated(
-      () => new NativeLearner(spec, layout, { seed, path: this.fused ? 'fused' : 'autograd', cuda, threads, fixed }),
+      () =>
+        new NativeLearner(spec, layout, {
+          seed,
+          path: this.fused ? 'fused' : 'autograd',
+          cuda,
+          threads,
+          fixed,
+          critics,
+        }),
     )
     if (statistics !== undefined) this.setWeights(withStatistics(this.weights(), layout, statistics))
   }
@@ -100,7 +111,19 @@ class AddonLearner implements Learner {
     return translated(() => this.#native.remembered())
   }
 
-  targets(update: DqnUpdate): Float32Array {
+  sacGradients(minibatch: Minibatch, update: SacUpdate, path: GradientPath): SacGradients {
+    return translated(() => this.#native.sacGradients(minibatch, update, path))
+  }
+
+  criticWeights(): Float32Array {
+    return translated(() => this.#native.criticWeights())
+  }
+
+  setCriticWeights(weights: Float32Array): void {
+    translated(() => this.#native.setCriticWeights(weights))
+  }
+
+  targets(update: DqnUpdate | SacUpdate): Float32Array {
     return translated(() => this.#native.targets(update))
   }
 
@@ -159,7 +182,10 @@ interface NativeLearner {
   gradient(minibatch: Minibatch, update: Update, path: GradientPath): Float32Array
   remember(rollout: RolloutSegment[], options: { capacity: number; normalizeObservation: boolean }): void
   remembered(): { steps: number; bytes: number }
-  targets(update: DqnUpdate): Float32Array
+  targets(update: DqnUpdate | SacUpdate): Float32Array
+  sacGradients(minibatch: Minibatch, update: SacUpdate, path: GradientPath): SacGradients
+  criticWeights(): Float32Array
+  setCriticWeights(weights: Float32Array): void
   state(withReplay: boolean): Uint8Array
   setState(state: Uint8Array): void
   dispose(): void
@@ -172,6 +198,8 @@ type NativeOptions = {
   threads: number
   /** One entry a column of the normalizer: 1 where statistics do not follow the observations. */
   fixed: Float32Array
+  /** Of SAC's critics. */
+  critics: ParameterLayout | null
 }
 
 type Addon = {

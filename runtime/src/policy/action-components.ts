@@ -1,5 +1,5 @@
 import type { PolicySpec } from '@agentgym/contract'
-import { distributionSize, gaussianSize } from './parameter-layout.ts'
+import { distributionSize } from './parameter-layout.ts'
 import type { Squash } from './squash.ts'
 
 /** A component that counts only in rows whose action has `choice` in `column`; null: in every row. */
@@ -23,6 +23,7 @@ export type GaussianComponent = {
   half: 0 | 1
   mean: number
   action: number
+  /** Column of `log_std`: in the distribution row where the deviation depends on the state. */
   logStd: number
   low: number
   high: number
@@ -43,7 +44,8 @@ export type ActionComponents = {
   gaussian: GaussianComponent[]
   fixed: FixedComponent[]
   distributionSize: number
-  gaussianSize: number
+  /** Whether the distribution row has the log standard deviations. */
+  deviationInRow: boolean
   maskSize: number
   actionSize: number
   /** Most values that a categorical component has. */
@@ -69,6 +71,8 @@ function build(spec: PolicySpec): ActionComponents {
   let block = 0
   let maskSize = 0
   let actionSize = 0
+  const deviationInRow = spec.head === 'squashed_gaussian'
+  const firstDeviation = deviationInRow ? distributionSize(spec) / 2 : 0
   for (const leaf of spec.action) {
     const when = leaf.when ?? null
     actionSize += leaf.size
@@ -85,7 +89,7 @@ function build(spec: PolicySpec): ActionComponents {
           half: (i & 1) as 0 | 1,
           mean: leaf.distributionOffset + i,
           action: leaf.offset + i,
-          logStd: leaf.logStdOffset + i,
+          logStd: firstDeviation + leaf.logStdOffset + i,
           low: leaf.low[i] ?? Number.NEGATIVE_INFINITY,
           high: leaf.high[i] ?? Number.POSITIVE_INFINITY,
           squash:
@@ -113,6 +117,6 @@ function build(spec: PolicySpec): ActionComponents {
     maskSize += before
   }
   const largestCount = categorical.reduce((largest, { count }) => Math.max(largest, count), 0)
-  const sizes = { distributionSize: distributionSize(spec), gaussianSize: gaussianSize(spec), maskSize, actionSize }
-  return { categorical, gaussian, fixed, ...sizes, largestCount }
+  const sizes = { distributionSize: distributionSize(spec), maskSize, actionSize }
+  return { categorical, gaussian, fixed, deviationInRow, ...sizes, largestCount }
 }

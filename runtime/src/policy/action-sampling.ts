@@ -29,7 +29,10 @@ type ActionRequest = {
 }
 
 export type SamplingRequest = ActionRequest & {
-  /** log standard deviation of every box column: before the squash, or else in the action's own units. */
+  /**
+   * log standard deviation of every box column: before the squash, or else in the action's own units. Not read where the
+   * distribution row has them.
+   */
   logStd: Float32Array
   key: SamplingKey
 }
@@ -246,19 +249,23 @@ function samplePair(
  */
 function sampleGaussian(
   { distribution, logStd, rows, key }: SamplingRequest,
-  { distributionSize, actionSize }: ActionComponents,
+  { distributionSize, actionSize, deviationInRow }: ActionComponents,
   { half, mean, action, logStd: logStdColumn, squash, when }: GaussianComponent,
   key0: number,
   key1: number,
   counter1: number,
   actions: Float32Array,
 ): void {
-  const deviation = Math.exp(logStd[logStdColumn])
-  const constant = logStd[logStdColumn] + HALF_LOG_TWO_PI
+  let logDeviation = deviationInRow ? 0 : logStd[logStdColumn]
+  let deviation = Math.exp(logDeviation)
   for (let row = 0; row < rows; row++) {
     if (when !== null && actions[row * actionSize + when.column] !== when.choice) {
       actions[row * actionSize + action] = 0
       continue
+    }
+    if (deviationInRow) {
+      logDeviation = distribution[row * distributionSize + logStdColumn]
+      deviation = Math.exp(logDeviation)
     }
     threefry2x32(key0, key1, key.firstEnvironment + row, counter1, words)
     const radius = Math.sqrt(-2 * Math.log(((words[0] >>> 0) + 1) * TO_UNIT))
@@ -268,7 +275,7 @@ function sampleGaussian(
     const at = row * actionSize + action
     actions[at] = center + deviation * noise
     const score = (actions[at] - center) / deviation
-    logProbabilities[row] -= 0.5 * score * score + constant
+    logProbabilities[row] -= 0.5 * score * score + (logDeviation + HALF_LOG_TWO_PI)
     if (squash !== null) logProbabilities[row] -= logSlope(squash, actions[at])
   }
 }

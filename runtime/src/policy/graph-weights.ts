@@ -83,7 +83,8 @@ function actionMap(spec: PolicySpec): OutputMap {
       ? leaf.center.map((center, i) => ({ center, scale: leaf.scale[i] }))
       : Array.from({ length: outputColumns(leaf) }, () => ({ center: 0, scale: 1 })),
   )
-  return (_flat, column) => columns[column]
+  // A squashed Gaussian's log deviations come after the means, and as they are.
+  return (_flat, column) => columns[column] ?? { center: 0, scale: 1 }
 }
 
 function valueMap(scale: Parameter): OutputMap {

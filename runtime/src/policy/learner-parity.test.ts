@@ -3,7 +3,14 @@ import { describe, expect, test } from 'vitest'
 import { createLearner } from '../learner/learner.ts'
 import { exportModel } from './policy-graph.ts'
 import { createPolicySession, loadModelSession } from './policy-session.ts'
-import { policyCases, randomObservations, randomWeights, testRandom, valueCases } from './testing/policy-cases.ts'
+import {
+  policyCases,
+  randomObservations,
+  randomWeights,
+  squashedGaussianCases,
+  testRandom,
+  valueCases,
+} from './testing/policy-cases.ts'
 import { exportedDistribution } from './testing/reference-forward.ts'
 
 const SEED = 20261128
@@ -33,7 +40,7 @@ function difference(a: ArrayLike<number>, b: ArrayLike<number>): number {
 describe('libtorch and ONNX Runtime agree within 1e-5', () => {
   const far = { mean: 10_000, deviation: 0.05 }
   const near = { mean: 0, deviation: 1 }
-  test.each([...policyCases(), ...valueCases()])('$name', ({ spec }) => {
+  test.each([...policyCases(), ...valueCases(), ...squashedGaussianCases()])('$name', ({ spec }) => {
     const random = testRandom(SEED)
     for (const { mean, deviation } of spec.normalizeObservation ? [near, far] : [near]) {
       const weights = randomWeights(spec, random, mean, deviation)

@@ -47,9 +47,13 @@ function featureSize(spec: PolicySpec): number {
   return spec.observation.reduce((sum, leaf) => sum + leafFeatures(spec, leaf), 0)
 }
 
-/** Columns of the distribution row: logits of every categorical leaf, means of every box leaf. */
+/**
+ * Columns of the distribution row: logits of every categorical leaf, means of every box leaf. A squashed Gaussian, which has
+ * boxes only, has a log standard deviation for every mean besides, after all of them.
+ */
 export function distributionSize(spec: PolicySpec): number {
-  return spec.action.reduce((sum, leaf) => sum + leafColumns(leaf), 0)
+  const columns = spec.action.reduce((sum, leaf) => sum + leafColumns(leaf), 0)
+  return spec.head === 'squashed_gaussian' ? 2 * columns : columns
 }
 
 /** Columns of one leaf in the distribution row: none of what the policy does not choose. */
@@ -68,11 +72,14 @@ export function pointerName(leaf: Pick<ActionLeaf, 'name'>): string {
   return `pointer.${leaf.name}`
 }
 
-export type NetworkName = 'actor' | 'critic' | 'q'
+export type NetworkName = 'actor' | 'critic' | 'q' | 'q1' | 'q2'
+
+type NetworkShape = { name: NetworkName; outputs: number; gain: number; actionInputs?: number }
 
 /** The networks of a policy, each with the gain of its last layer. A dueling one has the value of the state as its last output. */
-export function networksOf(spec: PolicySpec): { name: NetworkName; outputs: number; gain: number }[] {
+export function networksOf(spec: PolicySpec): NetworkShape[] {
   const size = distributionSize(spec)
+  if (spec.head === 'squashed_gaussian') return [{ name: 'actor', outputs: size, gain: 0.01 }]
   if (spec.head !== undefined) return [{ name: 'q', outputs: spec.head === 'q' ? size : size + 1, gain: 0.01 }]
   return [
     { name: 'actor', outputs: spec.action.reduce((sum, leaf) => sum + outputColumns(leaf), 0), gain: 0.01 },
@@ -80,8 +87,9 @@ export function networksOf(spec: PolicySpec): { name: NetworkName; outputs: numb
   ]
 }
 
-/** Elements of `log_std`. */
+/** Elements of the parameter `log_std`, which a squashed Gaussian does not have. */
 export function gaussianSize(spec: PolicySpec): number {
+  if (spec.head === 'squashed_gaussian') return 0
   return spec.action.reduce((sum, leaf) => sum + (leaf.kind === 'box' ? leafColumns(leaf) : 0), 0)
 }
 
@@ -97,6 +105,24 @@ function normalizedSize(spec: PolicySpec): number {
  * would be tanh's own; CleanRL and SB3 use √2), 0.01 for the policy's last layer, 1 for the value's.
  */
 export function parameterLayout(spec: PolicySpec): ParameterLayout {
+  return layoutOf(spec, networksOf(spec), spec.head === undefined)
+}
+
+/**
+ * SAC's two critics, in a buffer of their own that the learner keeps: networks of the actor's shape that read the action's
+ * columns after the observation's features. No agent contains them.
+ */
+export function criticLayout(spec: PolicySpec): ParameterLayout {
+  const actionInputs = spec.action.reduce((sum, leaf) => sum + leaf.size, 0)
+  const critic = { outputs: 1, gain: 1, actionInputs }
+  const networks: NetworkShape[] = [
+    { name: 'q1', ...critic },
+    { name: 'q2', ...critic },
+  ]
+  return layoutOf({ ...spec, action: [] }, networks, false)
+}
+
+function layoutOf(spec: PolicySpec, networks: NetworkShape[], scalesValue: boolean): ParameterLayout {
   const parameters: Parameter[] = []
   const convolutions = spec.observation.map((leaf) => convolutionLayers(spec, leaf))
   let offset = 0
@@ -105,7 +131,7 @@ export function parameterLayout(spec: PolicySpec): ParameterLayout {
     parameters.push({ name, shape, offset, size, trainable, init })
     offset += size
   }
-  for (const { name: network, outputs: out, gain } of networksOf(spec)) {
+  for (const { name: network, outputs: out, gain, actionInputs = 0 } of networks) {
     for (const leaf of spec.observation) {
       if (leaf.kind === 'text') add(`${network}.embedding.${leaf.name}`, [leaf.counts[0], spec.embedding], 'normal')
     }
@@ -116,7 +142,7 @@ export function parameterLayout(spec: PolicySpec): ParameterLayout {
         add(`${name}.bias`, [to.channels], 'zeros')
       })
     })
-    let width = featureSize(spec)
+    let width = featureSize(spec) + actionInputs
     spec.hidden.forEach((units, layer) => {
       add(`${network}.${layer}.weight`, [units, width], { orthogonal: Math.SQRT2 })
       add(`${network}.${layer}.bias`, [units], 'zeros')
@@ -150,7 +176,7 @@ export function parameterLayout(spec: PolicySpec): ParameterLayout {
     add('normalizer.variance', [normalized], 'ones', false)
   }
   // The critic works in units of the normalised return; value = scale * critic output is in the reward's own units.
-  if (spec.head === undefined) add('value.scale', [1], 'ones', false)
+  if (scalesValue) add('value.scale', [1], 'ones', false)
   return { parameters, convolutions, trainableSize, totalSize: offset }
 }
 

@@ -18,7 +18,7 @@ import {
   parameterLayout,
   pointerName,
 } from './parameter-layout.ts'
-import { SQUASH_LIMIT, type SquashKind } from './squash.ts'
+import { LOG_STD_RANGE, SQUASH_LIMIT, type SquashKind } from './squash.ts'
 
 /** Names in the rollout graph; a state is the actor's alone. */
 export const ROLLOUT_INPUT = 'observations'
@@ -34,6 +34,7 @@ export const ROLLOUT_NEXT_STATE = 'next_state'
 export function rolloutModel(spec: PolicySpec, values: boolean): { bytes: Uint8Array; weights: GraphWeight[] } {
   const parts = joinedParts(spec)
   const weights = graphWeights(spec, parts, values || spec.head !== undefined)
+  const gaussian = spec.head === 'squashed_gaussian'
   const row = spec.observation.reduce((sum, leaf) => sum + leaf.size, 0)
   const graph = new GraphBuilder('rollout')
   graph.input(ROLLOUT_INPUT, ['batch', row])
@@ -46,7 +47,9 @@ export function rolloutModel(spec: PolicySpec, values: boolean): { bytes: Uint8A
   const units = spec.memory?.units ?? 0
   if (units > 0) graph.input(ROLLOUT_STATE, ['batch', values ? 2 * units : units])
   const states = policy.networkStates(ROLLOUT_STATE, values)
-  const next = [policy.actor(parts, ROLLOUT_DISTRIBUTION, states.actor)]
+  const outputs = gaussian ? '/actor.outputs' : ROLLOUT_DISTRIBUTION
+  const next = [policy.actor(parts, outputs, states.actor)]
+  if (gaussian) addGaussian(spec, graph, outputs, ROLLOUT_DISTRIBUTION)
   graph.output(ROLLOUT_DISTRIBUTION, ['batch', distributionSize(spec)])
   if (values) {
     next.push(policy.value(parts, ROLLOUT_DISTRIBUTION, ROLLOUT_VALUE, states.critic))
@@ -58,7 +61,7 @@ export function rolloutModel(spec: PolicySpec, values: boolean): { bytes: Uint8A
 
 /**
  * model.onnx of an agent: one float32 input [batch, size] a leaf; `logits` [batch, n] of a categorical leaf; `mean`
- * [batch, n] of a box, the greedy action in the action's own units, and `log_std` [batch, n], the deviation of the Gaussian
+ * [batch, n] of a box, the greedy action in the action's own units, and `log_std` [batch, n], that of the Gaussian
  * before its squash, or in the action's own units where there is none; `value` [batch] in the reward's own units; of a
  * policy with memory also the input `state` and the output `next_state`. Equal arguments give equal bytes.
  */
@@ -77,19 +80,25 @@ export function exportModel(spec: PolicySpec, flat: Float32Array): Uint8Array {
   const distribution = single ? Object.values(actionOutputNames(chosen[0]))[0] : '/distribution'
   if (spec.memory !== undefined) graph.input(STATE_INPUT, ['batch', stateSize(spec)])
   const states = policy.networkStates(STATE_INPUT, true)
-  const next = [policy.actor(parts, distribution, states.actor)]
+  const gaussian = spec.head === 'squashed_gaussian'
+  const outputs = gaussian ? '/actor.outputs' : distribution
+  const next = [policy.actor(parts, outputs, states.actor)]
+  if (gaussian) addGaussian(spec, graph, outputs, distribution)
   const deviations = logDeviations(spec, flat)
   for (const leaf of chosen) {
     const size = leafColumns(leaf)
     const names = actionOutputNames(leaf)
     const output = 'logits' in names ? names.logits : names.mean
     if (leaf.squash !== undefined) {
-      const alone = chosen.length === 1
+      const alone = chosen.length === 1 && !gaussian
       const u = alone ? distribution : graph.slice(distribution, leaf.distributionOffset, size, `/${output}.u`)
       addSquash(graph, { ...leaf, squash: leaf.squash }, u, output)
     } else if (!single) graph.slice(distribution, leaf.distributionOffset, size, output)
     graph.output(output, ['batch', size])
-    if ('logStd' in names) {
+    if ('logStd' in names && gaussian) {
+      graph.slice(distribution, distributionSize(spec) / 2 + leaf.logStdOffset, size, names.logStd)
+      graph.output(names.logStd, ['batch', size])
+    } else if ('logStd' in names) {
       // Repeats the vector for every row. Expand would do it too, but may also ask for any amount of memory.
       const zeros = graph.node('Sub', [output, output], `/${output}.zeros`)
       const vector = deviations.slice(leaf.logStdOffset, leaf.logStdOffset + size)
@@ -107,6 +116,17 @@ export function exportModel(spec: PolicySpec, flat: Float32Array): Uint8Array {
 export function logStdTensor(leaf: ActionLeaf): string {
   const names = actionOutputNames(leaf)
   return 'logStd' in names ? `/${names.logStd}.vector` : ''
+}
+
+/** Outputs of a squashed Gaussian's network to its distribution row: means as they are, log deviations within their range. */
+function addGaussian(spec: PolicySpec, graph: GraphBuilder, outputs: string, distribution: string): void {
+  const columns = distributionSize(spec) / 2
+  const { low, high } = LOG_STD_RANGE
+  const means = graph.slice(outputs, 0, columns, '/actor.means')
+  const bent = graph.node('Tanh', [graph.slice(outputs, columns, columns, '/actor.deviations')], '/log_std.bent')
+  const wide = graph.node('Mul', [bent, graph.scalar('/log_std.half_width', (high - low) / 2)], '/log_std.wide')
+  const inRange = graph.node('Add', [wide, graph.scalar('/log_std.center', (high + low) / 2)], '/log_std.in_range')
+  graph.node('Concat', [means, inRange], distribution, { axis: 1 })
 }
 
 /** output = center + scale * f(u), a column at a time. Columns of another kind get scale 0, and the kinds are added. */
@@ -151,7 +171,8 @@ export function logDeviations(spec: PolicySpec, flat: Float32Array): Float32Arra
     return leaf.squash === undefined ? leaf.scale : leaf.scale.map(() => 1)
   })
   const parameter = parameterLayout(spec).parameters.find(({ name }) => name === 'log_std')
-  return Float32Array.from(scales, (scale, i) => flat[(parameter?.offset ?? 0) + i] + Math.log(scale))
+  if (parameter === undefined) return new Float32Array(0)
+  return Float32Array.from(scales, (scale, i) => flat[parameter.offset + i] + Math.log(scale))
 }
 
 type Pointer = NonNullable<ActionLeaf['pointer']>
@@ -265,8 +286,16 @@ class PolicyGraph {
     return graph.node('Add', [fresh, kept], `${name}.next`)
   }
 
-  /** The critic's output, or the largest of the action values in `distribution`; gives the name of the critic's next state. */
+  /**
+   * The critic's output; the largest of the action values in `distribution`; or 0 of a squashed Gaussian, which is an actor
+   * alone. Gives the name of the critic's next state.
+   */
   value(parts: ObservationPart[], distribution: string, output: string, state: string): string {
+    if (this.#spec.head === 'squashed_gaussian') {
+      const zeros = this.#graph.node('Sub', [distribution, distribution], '/value.zeros')
+      this.#graph.node('ReduceMax', [zeros], output, { axes: [1], keepdims: 0 })
+      return ''
+    }
     if (this.#spec.head !== undefined) {
       this.#graph.node('ReduceMax', [distribution], output, { axes: [1], keepdims: 0 })
       return ''

@@ -15,6 +15,7 @@ import {
   policyCases,
   randomObservations,
   randomWeights,
+  squashedGaussianCases,
   testRandom,
   toolSpaces,
   valueCases,
@@ -33,7 +34,7 @@ function expectClose(actual: Float32Array, expected: ArrayLike<number>, toleranc
   }
 }
 
-describe.each([...policyCases(), ...valueCases()])('$name', ({ spec }) => {
+describe.each([...policyCases(), ...valueCases(), ...squashedGaussianCases()])('$name', ({ spec }) => {
   const random = testRandom(SEED)
   const weights = randomWeights(spec, random)
   const observations = randomObservations(spec, BATCH, random)
@@ -157,20 +158,23 @@ describe('a rollout session', () => {
 })
 
 describe('an exported model', () => {
-  test.each([...policyCases(), ...valueCases()])('has the documented inputs and outputs: $name', async ({ spec }) => {
-    const random = testRandom(SEED)
-    const session = await InferenceSession.create(exportModel(spec, randomWeights(spec, random)))
-    const inputs = session.inputMetadata.map((input) =>
-      input.isTensor ? [input.name, input.type, ...input.shape] : [],
-    )
-    const state = spec.memory === undefined ? [] : [['state', 'float32', 'batch', 2 * spec.memory.units]]
-    const leaves = spec.observation.map(({ name, size }) => [name, 'float32', 'batch', size])
-    expect(inputs).toEqual([...leaves, ...state])
-    const outputs = spec.action
-      .filter(({ fixed }) => fixed === undefined)
-      .flatMap((leaf) => Object.values(actionOutputNames(leaf)))
-    expect(session.outputNames).toEqual([...outputs, 'value', ...(spec.memory === undefined ? [] : ['next_state'])])
-  })
+  test.each([...policyCases(), ...valueCases(), ...squashedGaussianCases()])(
+    'has the documented inputs and outputs: $name',
+    async ({ spec }) => {
+      const random = testRandom(SEED)
+      const session = await InferenceSession.create(exportModel(spec, randomWeights(spec, random)))
+      const inputs = session.inputMetadata.map((input) =>
+        input.isTensor ? [input.name, input.type, ...input.shape] : [],
+      )
+      const state = spec.memory === undefined ? [] : [['state', 'float32', 'batch', 2 * spec.memory.units]]
+      const leaves = spec.observation.map(({ name, size }) => [name, 'float32', 'batch', size])
+      expect(inputs).toEqual([...leaves, ...state])
+      const outputs = spec.action
+        .filter(({ fixed }) => fixed === undefined)
+        .flatMap((leaf) => Object.values(actionOutputNames(leaf)))
+      expect(session.outputNames).toEqual([...outputs, 'value', ...(spec.memory === undefined ? [] : ['next_state'])])
+    },
+  )
 
   test('is the same bytes for the same weights', () => {
     for (const { spec } of policyCases()) {

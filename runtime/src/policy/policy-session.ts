@@ -19,7 +19,10 @@ import {
 export interface PolicySession {
   readonly spec: PolicySpec
   readonly batch: number
-  /** [batch, distribution row]: logits of categorical leaves and means of boxes, in the order of the leaves. */
+  /**
+   * [batch, distribution row]: logits of categorical leaves and means of boxes, in the order of the leaves; then, of a squashed
+   * Gaussian, the log standard deviations of all boxes.
+   */
   readonly distribution: Float32Array
   /** [batch]; in the reward's own units. Null if not requested. */
   readonly values: Float32Array | null
@@ -28,7 +31,10 @@ export interface PolicySession {
    * Zeros begin an episode.
    */
   readonly state: Float32Array | null
-  /** log standard deviation of every box column, in the action's own units; empty where no leaf is a box. */
+  /**
+   * log standard deviation of every box column, in the action's own units; empty where no leaf is a box, or the distribution
+   * row has them.
+   */
   readonly logStd: Float32Array
   /** Reads [batch, observation row]. */
   run(observations: Float32Array): void
@@ -137,7 +143,11 @@ export function loadModelSession(bytes: Uint8Array, spec: PolicySpec, options: M
       asModelFailure('model_run_failed', run)
       for (const { leaf, size, row, logStd: deviations } of outputs) {
         copyColumns(row.data, size, 0, distribution, distributionRow, leaf.distributionOffset, size, batch)
-        if (deviations !== null) logStd.set(deviations.data.subarray(0, size), leaf.logStdOffset)
+        if (deviations === null) continue
+        if (spec.head === 'squashed_gaussian') {
+          const column = distributionRow / 2 + leaf.logStdOffset
+          copyColumns(deviations.data, size, 0, distribution, distributionRow, column, size, batch)
+        } else logStd.set(deviations.data.subarray(0, size), leaf.logStdOffset)
       }
     },
     dispose: () => session.dispose(),

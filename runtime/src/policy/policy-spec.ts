@@ -13,7 +13,7 @@ import { actionLeaves, type ActionLeaf as EngineLeaf, observationLeaves } from '
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
 import { declaredEncoder } from '../text-encoder/sentence-encoders.ts'
 import { isImage } from './convolution.ts'
-import { squashLeaf } from './squash.ts'
+import { NO_BOUND_OF_SAC, squashLeaf } from './squash.ts'
 
 export type NetworkSettings = Pick<
   PolicySpec,
@@ -34,7 +34,9 @@ export function buildPolicySpec(
   description: Pick<ScenarioDescription, 'observation' | 'action'>,
   network: NetworkSettings,
 ): PolicySpec {
-  const shape = network.boxActions === 'squashed' ? squashLeaf : withoutHugeScales
+  const noBound = network.head === 'squashed_gaussian' ? NO_BOUND_OF_SAC : undefined
+  const shape = (leaf: ActionLeaf) =>
+    network.boxActions === 'squashed' ? squashLeaf(leaf, noBound) : withoutHugeScales(leaf)
   const action = chosenLeaves(description, network).map(shape)
   const { convolution, memory } = network
   const reserved = [...outputNames(action), ...(memory === undefined ? [] : [STATE_INPUT, STATE_OUTPUT])]

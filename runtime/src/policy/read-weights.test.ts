@@ -3,10 +3,14 @@ import { encodeModel } from './onnx-model.ts'
 import { parameterLayout } from './parameter-layout.ts'
 import { exportModel } from './policy-graph.ts'
 import { readPolicyWeights } from './read-weights.ts'
-import { policyCases, randomWeights, testRandom, valueCases } from './testing/policy-cases.ts'
+import { policyCases, randomWeights, squashedGaussianCases, testRandom, valueCases } from './testing/policy-cases.ts'
 
 const SEED = 20261129
-const casesWithoutDueling = [...policyCases(), ...valueCases().filter(({ spec }) => spec.head !== 'dueling_q')]
+const casesWithoutDueling = [
+  ...policyCases(),
+  ...squashedGaussianCases(),
+  ...valueCases().filter(({ spec }) => spec.head !== 'dueling_q'),
+]
 
 describe('weights read from an exported model', () => {
   test.each(casesWithoutDueling)('export the same bytes again: $name', ({ spec }) => {

@@ -11,6 +11,12 @@ import type { ActionLeaf } from '@agentgym/contract'
 export type Squash = { kind: SquashKind; center: number; scale: number }
 export type SquashKind = NonNullable<ActionLeaf['squash']>[number]
 
+/**
+ * SAC's log standard deviation is -1.5 + 3.5 tanh(network output), as in CleanRL's sac_continuous_action.py: within these
+ * limits, and no output is without a gradient.
+ */
+export const LOG_STD_RANGE = { low: -5, high: 2 } as const
+
 /** Beyond this, e^u would leave float32's range when it is scaled. */
 export const SQUASH_LIMIT = 40
 
@@ -40,10 +46,13 @@ function logCosh(u: number): number {
  */
 const NO_BOUND = 1e18
 
+/** SAC explores the whole of a box from its first step on, so it believes all bounds that float32 can compute with. */
+export const NO_BOUND_OF_SAC = 1e18
+
 /** The squashes of a box leaf's columns, from its bounds. */
-export function squashLeaf(leaf: ActionLeaf): ActionLeaf {
+export function squashLeaf(leaf: ActionLeaf, noBound = NO_BOUND): ActionLeaf {
   if (leaf.kind !== 'box' || leaf.fixed !== undefined) return leaf
-  const columns = leaf.low.map((low, i) => squashFor(low, leaf.high[i]))
+  const columns = leaf.low.map((low, i) => squashFor(low, leaf.high[i], noBound))
   return {
     ...leaf,
     center: columns.map(({ center }) => center),
@@ -52,11 +61,11 @@ export function squashLeaf(leaf: ActionLeaf): ActionLeaf {
   }
 }
 
-function squashFor(low: number | null, high: number | null): Squash {
+function squashFor(low: number | null, high: number | null, noBound: number): Squash {
   const scale = low === null || high === null ? Number.POSITIVE_INFINITY : Math.fround(high / 2 - low / 2)
-  const wide = !(scale < NO_BOUND)
-  const lower = low !== null && !(wide && low <= -NO_BOUND) ? low : null
-  const upper = high !== null && !(wide && high >= NO_BOUND) ? high : null
+  const wide = !(scale < noBound)
+  const lower = low !== null && !(wide && low <= -noBound) ? low : null
+  const upper = high !== null && !(wide && high >= noBound) ? high : null
   if (lower !== null && upper !== null && scale > 0) {
     return { kind: 'tanh', center: Math.fround(lower / 2 + upper / 2), scale }
   }

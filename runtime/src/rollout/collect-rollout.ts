@@ -5,8 +5,10 @@ import type { RolloutSegment } from '../learner/learner-types.ts'
 import { type SampledActions, type SamplingRequest, sampleActions } from '../policy/action-sampling.ts'
 import { exploreActions } from '../policy/epsilon-greedy.ts'
 import { forgetEnded, type RolloutSession } from '../policy/policy-session.ts'
+import { uniformActions } from '../policy/uniform-actions.ts'
 import type { ScenarioDescription, VectorEnvironment } from '../sandbox/vector-environment.ts'
 import { EpisodeColumns, EpisodeRecorder } from './episodes.ts'
+import type { Exploration } from './worker-channel.ts'
 
 type CollectorParts = {
   environment: VectorEnvironment
@@ -39,7 +41,7 @@ export class RolloutCollector {
   /** Made when first used: an episode's time limit may lie far beyond what episodes take. */
   readonly #steps: Step[] = []
   readonly #request: SamplingRequest
-  #epsilon: number | null = null
+  #exploration: Exploration = null
 
   constructor(parts: CollectorParts) {
     const { environment, session, seed, firstEnvironment } = parts
@@ -57,11 +59,10 @@ export class RolloutCollector {
 
   /**
    * Fills the segment, from where the environments stand; the session has its weights. `startStep` is the run's step
-   * number of the first vector step: with the seed it names all the random numbers of this rollout. `epsilon` is as in
-   * `RolloutPool.collect`. Gives the episodes that ended. Faults of the scenario throw.
+   * number of the first vector step: with the seed it names all the random numbers of this rollout. Gives the episodes that ended. Faults of the scenario throw.
    */
-  collect(startStep: number, epsilon: number | null = null): EpisodeColumns {
-    this.#epsilon = epsilon
+  collect(startStep: number, exploration: Exploration = null): EpisodeColumns {
+    this.#exploration = exploration
     const { environment, segment } = this.#parts
     const { buffers } = environment
     const episodes = new EpisodeColumns()
@@ -123,8 +124,9 @@ export class RolloutCollector {
     session.run(step.observations)
     this.#request.masks = step.masks
     this.#request.key.step = number
-    if (this.#epsilon === null) sampleActions(this.#request, step.sampled)
-    else exploreActions(this.#request, this.#epsilon, step.sampled)
+    if (this.#exploration === null) sampleActions(this.#request, step.sampled)
+    else if (this.#exploration === 'uniform') uniformActions(this.#request, step.sampled)
+    else exploreActions(this.#request, this.#exploration, step.sampled)
     environment.step()
     forgetEnded(session, buffers.flags)
     step.next.set(buffers.observations)

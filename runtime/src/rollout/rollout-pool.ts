@@ -9,7 +9,7 @@ import type { ScenarioCode } from '../sandbox/scenario-code.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
 import type { EncodedText, EncoderSet, EncodingCounts } from '../text-encoder/text-vectors.ts'
 import { type EnvironmentSnapshot, EpisodeColumns, type EpisodeRecord } from './episodes.ts'
-import { WorkerChannel, type WorkerRequest } from './worker-channel.ts'
+import { type Exploration, WorkerChannel, type WorkerRequest } from './worker-channel.ts'
 
 export type PoolOptions = {
   scenario: ScenarioCode
@@ -132,11 +132,10 @@ export class RolloutPool {
   /**
    * Plays one rollout with these weights. `startStep` is the run's step number of its first step; rollouts of one run
    * must not overlap in them. The segments are the same memory every time. Faults of the scenario reject with an
-   * AgentGymError that names it, the environment and the step. `epsilon`: actions are the best ones by their values, and
-   * with this probability random ones; null: they are sampled from the policy's distribution.
+   * AgentGymError that names it, the environment and the step.
    */
-  collect(weights: Float32Array, startStep: number, epsilon: number | null = null): Promise<Rollout> {
-    return this.#collect(weights, { type: 'collect', startStep, epsilon })
+  collect(weights: Float32Array, startStep: number, exploration: Exploration = null): Promise<Rollout> {
+    return this.#collect(weights, { type: 'collect', startStep, exploration })
   }
 
   /**

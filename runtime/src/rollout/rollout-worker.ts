@@ -39,7 +39,7 @@ class RolloutWorker {
         const { session, collector, weights, vectors } = this.#ready()
         session.setWeights(weights)
         vectors.learn(request.learned)
-        return this.#collected(collector.collect(request.startStep, request.epsilon))
+        return this.#collected(collector.collect(request.startStep, request.exploration))
       }
       case 'collectEpisodes': {
         const { session, collector, weights, vectors } = this.#ready()

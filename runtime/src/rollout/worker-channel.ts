@@ -79,6 +79,12 @@ export class WorkerChannel {
   }
 }
 
+/**
+ * How actions are chosen. Null: sampled from the policy. A number, for policies whose distribution row is the values of the
+ * actions: the best one or, with this probability, a random one. `uniform`, for policies of squashed boxes: at random.
+ */
+export type Exploration = number | 'uniform' | null
+
 /** One worker's share of an opened pool. */
 export type WorkerOpen = {
   scenario: ScenarioCode
@@ -107,7 +113,7 @@ export type WorkerRequest =
   | ({ type: 'open' } & WorkerOpen)
   | ({ type: 'configure' } & WorkerConfiguration)
   /** `learned`: what other threads have encoded meanwhile. */
-  | { type: 'collect'; startStep: number; epsilon: number | null; learned: EncodedText[] }
+  | { type: 'collect'; startStep: number; exploration: Exploration; learned: EncodedText[] }
   | { type: 'collectEpisodes'; episode: number; learned: EncodedText[] }
   | { type: 'snapshot' }
   | { type: 'restore'; snapshots: EnvironmentSnapshot[] }

@@ -41,6 +41,7 @@ export const nothingLearned: UpdateMetrics = {
   klToReference: null,
   zeroVarianceGroups: null,
   valueMean: null,
+  entropyCoefficient: null,
   gradientNorm: null,
   epochsRun: 0,
   minibatchesRun: 0,

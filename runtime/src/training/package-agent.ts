@@ -119,7 +119,7 @@ function modelCard(agent: AgentManifest, scenario: ScenarioPackage, seconds: num
       ' as float32 and gives ' +
       outputs(agent) +
       ` and \`value\` [batch], ${valueMeaning(agent)}. Observation normalisation is part of the graph.`,
-    ...(agent.policy.head === undefined ? [] : ['', valuesAsLogits]),
+    ...(hasActionValues(agent) ? ['', valuesAsLogits] : []),
     ...encodedInputs(agent),
     '',
     '## How it was made',
@@ -174,9 +174,14 @@ function evaluationRows({ evaluation }: AgentManifest): string[] {
   })
 }
 
-/** GRPO learns without a critic: the network is there, as it was drawn. */
+function hasActionValues({ policy }: AgentManifest): boolean {
+  return policy.head === 'q' || policy.head === 'dueling_q'
+}
+
+/** GRPO learns without a critic: the network is there, as it was drawn. SAC's critics stay with the learner. */
 function valueMeaning(agent: AgentManifest): string {
-  if (agent.policy.head !== undefined) return 'their maximum over all actions, in units of the reward'
+  if (hasActionValues(agent)) return 'their maximum over all actions, in units of the reward'
+  if (agent.policy.head === 'squashed_gaussian') return 'which is 0: the critics are not part of the agent'
   return agent.algorithm === 'grpo' ? 'which was not trained' : 'in units of the reward'
 }
 

@@ -14,14 +14,18 @@ export function policyOfPlan(
   if (plan.algorithm === 'dqn') {
     if (hasParameters(description.action)) throw unsuitable(plan, 'tools without parameters', 'ppo, a2c or grpo')
     if (description.action.type !== 'discrete') throw unsuitable(plan, 'one discrete action', 'ppo, a2c or grpo')
-    if (plan.settings.execution_provider !== 'cpu') throw cpuOnly(plan)
   }
+  if (plan.algorithm === 'sac' && !hasOnlyBoxes(description.action)) {
+    throw unsuitable(plan, 'box actions only', 'ppo, a2c or grpo')
+  }
+  const offPolicy = plan.algorithm === 'dqn' || plan.algorithm === 'sac'
+  if (offPolicy && plan.settings.execution_provider !== 'cpu') throw cpuOnly(plan)
   checkSelection(settings, description.action)
   return buildPolicySpec(description, {
     ...networkOf(settings, description.memory === true),
-    // A Q-network learns from single steps.
-    ...(plan.algorithm === 'dqn' ? { memory: undefined } : {}),
-    head: plan.algorithm === 'dqn' ? (plan.settings.dueling ? 'dueling_q' : 'q') : undefined,
+    // A replay buffer gives single steps.
+    ...(offPolicy ? { memory: undefined } : {}),
+    head: headOf(plan),
   })
 }
 
@@ -53,6 +57,17 @@ function checkSelection(
 
 /** Checkpoints of older versions have neither. */
 type Selection = { tool_selection?: boolean; parameter_selection?: boolean }
+
+function headOf(plan: TrainingPlan): PolicySpec['head'] {
+  if (plan.algorithm === 'sac') return 'squashed_gaussian'
+  if (plan.algorithm !== 'dqn') return undefined
+  return plan.settings.dueling ? 'dueling_q' : 'q'
+}
+
+function hasOnlyBoxes(space: SpaceDescription): boolean {
+  if (space.type === 'dict') return space.entries.every((entry) => hasOnlyBoxes(entry.space))
+  return space.type === 'box'
+}
 
 function unsuitable({ algorithm }: TrainingPlan, wanted: string, others: string): AgentGymError {
   return new AgentGymError({

@@ -236,6 +236,7 @@ function progressEvent(now: {
       kl_to_reference: metrics.klToReference,
       zero_variance_groups: metrics.zeroVarianceGroups,
       ...(metrics.valueMean === null ? {} : { value_mean: metrics.valueMean }),
+      ...(metrics.entropyCoefficient === null ? {} : { entropy_coefficient: metrics.entropyCoefficient }),
       ...(done.explorationRate === undefined ? {} : { exploration_rate: done.explorationRate }),
       gradient_norm: metrics.gradientNorm,
       learning_rate: done.learningRate,

@@ -5,6 +5,7 @@ import type { Learner } from '../learner/learner-types.ts'
 import { imageStatistics } from '../policy/image-statistics.ts'
 import { parameterLayout } from '../policy/parameter-layout.ts'
 import { exportModel } from '../policy/policy-graph.ts'
+import { LOG_STD_RANGE } from '../policy/squash.ts'
 import { RolloutPool } from '../rollout/rollout-pool.ts'
 import { type JobChannel, serveJob } from '../sandbox/job-process.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
@@ -18,6 +19,7 @@ import { grpo } from './grpo.ts'
 import { policyOfPlan } from './policy-of-plan.ts'
 import { planRollouts, ppo } from './ppo.ts'
 import type { TrainingJob, TrainingMessage, TrainingOutcome } from './run-training.ts'
+import { sac } from './sac.ts'
 import { environmentsOf } from './settings.ts'
 import { type EvaluationPurpose, type RunPlace, runIterations, type TrainingRun } from './training-loop.ts'
 import { TrajectorySampler } from './trajectory-sampler.ts'
@@ -68,7 +70,7 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
     ...{ plan, seed, learner, resume },
     parent: job.start?.parent ?? null,
     scenarioHash: scenario.identity.hash,
-    algorithm: algorithmOf(plan, seed, { collector: pool, learner, observe }),
+    algorithm: algorithmOf(plan, seed, policy, { collector: pool, learner, observe }),
     reference: referenceOf(job, resume, learner),
     evaluate: (weights, purpose) =>
       evaluator.evaluate({
@@ -163,22 +165,35 @@ function noticeMissingMemory(
   if (description.memory !== true || policy.memory !== undefined) return
   const message = 'the scenario needs memory, and this policy has none: it acts on the current observation alone'
   const hint =
-    algorithm === 'dqn' ? 'DQN learns from single steps: use --algorithm ppo, a2c or grpo.' : 'Remove memory=none.'
+    algorithm === 'dqn' || algorithm === 'sac'
+      ? `${algorithm.toUpperCase()} learns from single steps: use --algorithm ppo, a2c or grpo.`
+      : 'Remove memory=none.'
   send({ type: 'notice', notice: { message, hint } })
 }
 
 /** The layout's own start is log σ = 0, far too wide for a range of ±1. */
 function setInitialDeviations(policy: PolicySpec, learner: Learner, initial: number): void {
-  const parameter = parameterLayout(policy).parameters.find(({ name }) => name === 'log_std')
+  const gaussian = policy.head === 'squashed_gaussian'
+  const name = gaussian ? 'actor.out.bias' : 'log_std'
+  const parameter = parameterLayout(policy).parameters.find((parameter) => parameter.name === name)
   if (parameter === undefined) return
   const weights = learner.weights()
-  weights.fill(initial, parameter.offset, parameter.offset + parameter.size)
+  const first = gaussian ? parameter.size / 2 : 0
+  weights.fill(gaussian ? outputOf(initial) : initial, parameter.offset + first, parameter.offset + parameter.size)
   learner.setWeights(weights)
+}
+
+/** The output of a squashed Gaussian's network that gives a log standard deviation. */
+function outputOf(logStd: number): number {
+  const { low, high } = LOG_STD_RANGE
+  const share = (2 * logStd - low - high) / (high - low)
+  return Math.atanh(Math.min(0.999, Math.max(-0.999, share)))
 }
 
 function algorithmOf(
   plan: TrainingPlan,
   seed: number,
+  policy: PolicySpec,
   parts: { collector: RolloutPool; learner: Learner; observe: RolloutObserver },
 ): Algorithm {
   switch (plan.algorithm) {
@@ -190,6 +205,10 @@ function algorithmOf(
       return a2c({ settings: plan.settings, seed, ...parts })
     case 'dqn':
       return dqn({ settings: plan.settings, seed, ...parts })
+    case 'sac': {
+      const actionColumns = policy.action.reduce((sum, leaf) => sum + leaf.size, 0)
+      return sac({ settings: plan.settings, actionColumns, seed, ...parts })
+    }
   }
 }
 

@@ -15,20 +15,24 @@ afterAll(removeFixtures)
 /** Of the episodes that select weights. */
 const selectionSeed = 0x5e1ec7
 
-const walk = (size: number, rest = '') => `
-  observation: box({ shape: [${size}] }), action: discrete({ n: 2 }), maxSteps: 9,
+const walk = (size: number, action = 'discrete({ n: 2 })') => `
+  observation: box({ shape: [${size}] }), action: ${action}, maxSteps: 9,
   reset({ rng }) { return { x: 40 + rng.normal(), t: 0 } },
   step(state, action, { rng }) {
     state.t += 1
     state.x += action - 0.5
     return { reward: -20 * Math.abs(state.x - 40), terminated: rng() < 0.1 }
   },
-  observe(state) { return Array.from({ length: ${size} }, (_, i) => state.x + i * state.t) }, ${rest}`
+  observe(state) { return Array.from({ length: ${size} }, (_, i) => state.x + i * state.t) },`
 
 let scenario: BuiltScenario
+let boxScenario: BuiltScenario
 beforeAll(async () => {
   scenario = await scenarioOf(walk(2))
+  boxScenario = await scenarioOf(walk(2, 'box({ shape: [1], low: 0, high: 1 })'))
 })
+
+const scenarioFor = (algorithm: TrainingAlgorithm) => (algorithm === 'sac' ? boxScenario : scenario)
 
 const common = { steps: 400, evaluation_episodes: 20, checkpoint_every: 160, hidden: [8], normalize_observation: true }
 const settingsOf: Record<string, Record<string, unknown>> = {
@@ -36,11 +40,13 @@ const settingsOf: Record<string, Record<string, unknown>> = {
   a2c: { ...common, environments: 4, normalize_reward: true },
   grpo: { ...common, group_size: 2, groups: 4 },
   dqn: { ...common, environments: 4, learning_starts: 40 },
+  sac: { ...common, environments: 4, learning_starts: 40, minibatch_size: 16 },
 }
 
 /** Trains and packages an agent, and reads it to start from. */
 async function parentOf(algorithm: TrainingAlgorithm, extra: Record<string, unknown> = {}) {
   const plan = resolveTrainingPlan({}, { algorithm, settings: { ...settingsOf[algorithm], ...extra } })
+  const scenario = scenarioFor(algorithm)
   const { outcome } = await recordedTraining(scenario, { plan })
   if (outcome === null) throw new Error('it was stopped')
   const folder = join(temporaryFolder(), 'agent')
@@ -61,8 +67,10 @@ describe('a warm-started run', { timeout: 120_000 }, () => {
     ['a2c', {}],
     ['grpo', {}],
     ['dqn', {}],
+    ['sac', {}],
   ] as const)('begins with its parent, bit for bit, and goes on as it would uninterrupted: %s %o', async (...of) => {
     const [algorithm, extra] = of
+    const scenario = scenarioFor(algorithm)
     const { folder, start } = await parentOf(algorithm, extra)
     const plan = planOf(start, algorithm)
     expect(plan.algorithm).toBe(algorithm)

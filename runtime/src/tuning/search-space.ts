@@ -78,6 +78,12 @@ export const searchSpaces: Record<TrainingAlgorithm, SearchSpace> = {
     hidden: networks,
     dueling: yesOrNo,
   },
+  sac: {
+    learning_rate: log(1e-4, 3e-3),
+    learning_rate_schedule: choice('constant', 'linear'),
+    gamma: horizon(0.001, 0.05),
+    minibatch_size: choice(32, 64, 128),
+  },
 }
 
 /**

@@ -13,6 +13,20 @@ const targetIn = (unit: number) =>
     step(state, [action]) { return { reward: -Math.abs(action / ${unit} - 0.6), terminated: false } },
     observe() { return [1] },`)
 
+describe('C13 with a small network, sac', () => {
+  const settings = { steps: 4000, hidden: '64,64', minibatch_size: 64, learning_rate: 1e-3 }
+
+  it.each([1, 2])('finds a target inside a box in any units, seed %i', { timeout: 240_000 }, async (seed) => {
+    const returns: (number | null)[] = []
+    for (const unit of [1, 1e6]) {
+      const { result } = await trained(await targetIn(unit), settings, { algorithm: 'sac', seed })
+      expect(result.evaluation.return_mean).toBeGreaterThanOrEqual(-0.25)
+      returns.push(result.evaluation.return_mean)
+    }
+    expect(returns[1]).toBeCloseTo(returns[0] ?? 0, 2)
+  })
+})
+
 describe.each<TrainingAlgorithm>(['ppo', 'grpo'])('C13 with default settings, %s', (algorithm) => {
   it.each([1, 2, 3, 4, 5])('finds a target inside a box in any units, seed %i', { timeout: 240_000 }, async (seed) => {
     const returns: (number | null)[] = []

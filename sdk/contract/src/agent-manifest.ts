@@ -131,9 +131,10 @@ export const policySpecSchema = z.strictObject({
   /**
    * Absent: an actor and a critic. `q`: one network, whose outputs are the values of the actions of the only leaf, which is
    * discrete; `logits` of the model are these values, in the reward's own units, and `value` is their maximum. `dueling_q`:
-   * the same, of a network that adds a value of the state and advantages of the actions.
+   * the same, of a network that adds a value of the state and advantages of the actions. `squashed_gaussian`: an actor
+   * alone, whose outputs are the means and log standard deviations of the leaves, which are boxes; `value` is 0.
    */
-  head: z.enum(['q', 'dueling_q']).optional(),
+  head: z.enum(['q', 'dueling_q', 'squashed_gaussian']).optional(),
   /**
    * A recurrent core between the hidden layers and the outputs of actor and critic each. The model then has an input
    * `state` [batch, 2 × units], zeros where an episode begins, and an output `next_state`: the actor's units, then the

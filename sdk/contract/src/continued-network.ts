@@ -17,7 +17,8 @@ export function continuedNetwork(algorithm: TrainingAlgorithm, policy: PolicySpe
     ...(boards ? { convolution: convolution?.kind ?? 'none' } : {}),
     ...(convolution === undefined ? {} : { filters: convolution.filters }),
     ...(boxes.length > 0 ? { box_actions: boxes.some(({ squash }) => squash) ? 'squashed' : 'clipped' } : {}),
-    memory: memory?.kind ?? 'none',
+    // Algorithms with another head have no memory, and no setting for it.
+    ...(head === undefined ? { memory: memory?.kind ?? 'none' } : {}),
     ...(memory === undefined ? {} : { memory_units: memory.units }),
     dueling: head === 'dueling_q',
   }

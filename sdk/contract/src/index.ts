@@ -337,6 +337,7 @@ export {
   type PpoSettings,
   ppoDefaults,
   resolveTrainingPlan,
+  type SacSettings,
   type TrainingAlgorithm,
   type TrainingPlan,
   type TrainingPlanRequest,

@@ -49,10 +49,12 @@ export const progressEventSchema = z.strictObject({
     kl_to_reference: nullableNumber,
     /** GRPO: share of the iteration's groups whose episodes all had one return, 0 to 1. They teach nothing. */
     zero_variance_groups: nullableNumber,
-    /** DQN: mean value of the actions in the minibatches. Absent: another algorithm, or an older version. */
+    /** DQN, SAC: mean value of the actions in the minibatches (SAC: of those that the actor draws). Absent: another algorithm, or an older version. */
     value_mean: nullableNumber.optional(),
     /** DQN: probability of a random action. */
     exploration_rate: nullableNumber.optional(),
+    /** SAC: weight of the entropy, which may be learned. */
+    entropy_coefficient: nullableNumber.optional(),
     gradient_norm: nullableNumber,
     learning_rate: nullableNumber,
   }),

@@ -184,3 +184,53 @@ describe('resolve training plan', () => {
     })
   })
 })
+
+describe('settings of SAC', () => {
+  const settingsOf = (settings: Record<string, unknown>, training: Record<string, unknown> = {}) =>
+    resolveTrainingPlan(training, { algorithm: 'sac', settings }).settings
+
+  it("go by Stable-Baselines3's names, too", () => {
+    const named = {
+      ...{
+        n_timesteps: 900,
+        n_envs: 2,
+        batch_size: 32,
+        train_freq: 8,
+        gradient_steps: 4,
+        buffer_size: 5000,
+        tau: 0.02,
+      },
+      ...{ learning_starts: 10, gamma: 0.9, learning_rate: 0.01, ent_coef: 'auto_0.1', target_entropy: -2 },
+    }
+    expect(settingsOf(named)).toMatchObject({
+      ...{ steps: 900, environments: 2, minibatch_size: 32, train_frequency: 8, gradient_steps: 4, buffer_size: 5000 },
+      ...{ tau: 0.02, learning_starts: 10, gamma: 0.9, learning_rate: 0.01, learning_rate_schedule: 'constant' },
+      ...{ entropy_coefficient: 'auto_0.1', target_entropy: -2 },
+    })
+  })
+
+  it.each(['auto', 'auto_1', 'auto_0.05', 0, 0.2])('accept the entropy coefficient %j', (ent_coef) => {
+    expect(settingsOf({ ent_coef })).toMatchObject({ entropy_coefficient: ent_coef })
+  })
+
+  it.each([
+    ['entropy_coefficient', 'auto_0'],
+    ['entropy_coefficient', 'auto_-1'],
+    ['entropy_coefficient', 'automatic'],
+    ['entropy_coefficient', -0.1],
+    ['target_entropy', 'none'],
+    ['box_actions', 'clipped'],
+    ['tau', 0],
+  ])('refuse %s = %j', (name, value) => {
+    expect(() => settingsOf({ [name]: value })).toThrow(
+      expect.objectContaining({ code: 'config_invalid', data: expect.objectContaining({ field: name }) }),
+    )
+  })
+
+  it('take nothing of another algorithm’s block that means something else there', () => {
+    const block = { algorithm: 'ppo', ent_coef: 0, gamma: 0.9, sac: { tau: 0.01 } }
+    expect(settingsOf({}, block)).toMatchObject({ entropy_coefficient: 'auto', gamma: 0.9, tau: 0.01 })
+    const { settings } = resolveTrainingPlan({ algorithm: 'ppo', n_steps: 2048 }, { algorithm: 'dqn' })
+    expect(settings).toMatchObject({ n_step: 1, rollout_steps: 16 })
+  })
+})

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { AgentGymError } from './agent-gym-error.ts'
 import { nearestName } from './nearest-name.ts'
+import { settingAliases, stableBaselines } from './setting-aliases.ts'
 
 const fraction = z.number().min(0).max(1)
 const positiveInteger = z.int().positive()
@@ -207,41 +208,47 @@ const dqnSettingsSchema = z.strictObject({
 })
 export type DqnSettings = z.infer<typeof dqnSettingsSchema>
 
+/**
+ * SAC's settings, for scenarios whose actions are boxes. Names and meanings are Stable-Baselines3's where it has them, and so
+ * are defaults, except that environments are several and the activation is in common with DQN.
+ */
+const sacSettingsSchema = z.strictObject({
+  ...commonSettings,
+  ...replaySettings,
+  learning_rate_schedule: commonSettings.learning_rate_schedule.unwrap().default('constant'),
+  hidden: commonSettings.hidden.unwrap().default([256, 256]),
+  activation: z.enum(['tanh', 'relu']).default('relu'),
+  box_actions: z.literal('squashed').default('squashed'),
+  rollout_steps: replaySettings.rollout_steps.unwrap().default(4),
+  buffer_size: replaySettings.buffer_size.unwrap().default(1_000_000),
+  train_frequency: replaySettings.train_frequency.unwrap().default(1),
+  minibatch_size: minibatchSize.max(65_536).default(256),
+  learning_rate: learningRate.default(3e-4),
+  /** Share of the critics that their targets take over after each gradient step. */
+  tau: z.number().positive().max(1).default(0.005),
+  /** Weight of the entropy; `auto` learns it, starting from 1, `auto_0.1` from 0.1. */
+  entropy_coefficient: z
+    .union([z.number().min(0).max(1000), z.string().regex(/^auto(_\d*\.?\d*[1-9]\d*)?$/)], {
+      error: 'give a number, "auto", or "auto_0.1" to start learning it from 0.1',
+    })
+    .default('auto'),
+  /** Entropy that a learned coefficient aims at, in nats; `auto`: minus the number of action columns. */
+  target_entropy: z
+    .union([z.number(), z.literal('auto')], {
+      error: 'give a number, or "auto" for minus the number of action columns',
+    })
+    .default('auto'),
+})
+export type SacSettings = z.infer<typeof sacSettingsSchema>
+
 /** How a run trains: the algorithm, and every one of its settings. */
 export type TrainingPlan =
   | { algorithm: 'ppo'; settings: PpoSettings }
   | { algorithm: 'grpo'; settings: GrpoSettings }
   | { algorithm: 'a2c'; settings: A2cSettings }
   | { algorithm: 'dqn'; settings: DqnSettings }
+  | { algorithm: 'sac'; settings: SacSettings }
 export type TrainingAlgorithm = TrainingPlan['algorithm']
-
-/** Stable-Baselines3's names for what every algorithm knows. */
-const commonAliases = { n_timesteps: 'steps', total_timesteps: 'steps' } as const
-
-const policyGradientAliases = {
-  ...commonAliases,
-  ent_coef: 'entropy_coefficient',
-  max_grad_norm: 'max_gradient_norm',
-  log_std_init: 'initial_log_std',
-} as const
-
-const clippedAliases = { ...policyGradientAliases, batch_size: 'minibatch_size', n_epochs: 'epochs' } as const
-
-const replayAliases = {
-  ...commonAliases,
-  n_envs: 'environments',
-  num_envs: 'environments',
-  batch_size: 'minibatch_size',
-  train_freq: 'train_frequency',
-} as const
-
-const rolloutAliases = {
-  n_envs: 'environments',
-  num_envs: 'environments',
-  n_steps: 'rollout_steps',
-  num_steps: 'rollout_steps',
-  vf_coef: 'value_coefficient',
-} as const
 
 /**
  * Settings of the policy that change nothing for an algorithm: they are refused where they are set, so that no run claims
@@ -249,53 +256,26 @@ const rolloutAliases = {
  */
 const settingsWithoutEffect: Partial<Record<TrainingAlgorithm, readonly string[]>> = {
   dqn: ['box_actions', 'initial_log_std', 'memory', 'memory_units'],
+  sac: ['box_actions', 'memory', 'memory_units'],
 }
-
-const stableBaselines: Readonly<Record<string, string>> = { ...clippedAliases, ...rolloutAliases }
 
 type SettingsSchema =
   | typeof ppoSettingsSchema
   | typeof grpoSettingsSchema
   | typeof a2cSettingsSchema
   | typeof dqnSettingsSchema
+  | typeof sacSettingsSchema
 
 /** What an algorithm may be told. Each algorithm's names are its schema's, and those that others call them by. */
 export const algorithmSettings: Record<
   TrainingAlgorithm,
   { schema: SettingsSchema; aliases: Readonly<Record<string, string>> }
 > = {
-  /** Stable-Baselines3's names; `n_steps` and `batch_size` mean what they mean there. */
-  ppo: {
-    schema: ppoSettingsSchema,
-    aliases: {
-      ...clippedAliases,
-      ...rolloutAliases,
-      clip_range_vf: 'clip_range_value',
-    },
-  },
-  /** TRL's names besides. */
-  grpo: {
-    schema: grpoSettingsSchema,
-    aliases: {
-      ...clippedAliases,
-      num_generations: 'group_size',
-      num_groups: 'groups',
-      beta: 'kl_coefficient',
-      epsilon: 'clip_range',
-      num_iterations: 'epochs',
-    },
-  },
-  a2c: { schema: a2cSettingsSchema, aliases: { ...policyGradientAliases, ...rolloutAliases } },
-  dqn: {
-    schema: dqnSettingsSchema,
-    aliases: {
-      ...replayAliases,
-      n_steps: 'n_step',
-      max_grad_norm: 'max_gradient_norm',
-      exploration_initial_eps: 'exploration_initial',
-      exploration_final_eps: 'exploration_final',
-    },
-  },
+  ppo: { schema: ppoSettingsSchema, aliases: settingAliases.ppo },
+  grpo: { schema: grpoSettingsSchema, aliases: settingAliases.grpo },
+  a2c: { schema: a2cSettingsSchema, aliases: settingAliases.a2c },
+  dqn: { schema: dqnSettingsSchema, aliases: settingAliases.dqn },
+  sac: { schema: sacSettingsSchema, aliases: settingAliases.sac },
 }
 
 export const trainingAlgorithms = Object.keys(algorithmSettings) as [TrainingAlgorithm, ...TrainingAlgorithm[]]
@@ -312,8 +292,8 @@ export type TrainingPlanRequest = {
  * whoever plays it call this, so both refuse the same. Throws `config_invalid` with `data.field`; the algorithm is
  * `algorithm`.
  *
- * Flat settings of the block hold for every algorithm that knows them. Where the request names another algorithm than
- * the block, those that only the block's own knows are left out. A key named after an algorithm holds settings for that
+ * Flat settings of the block hold for every algorithm to which they mean the same. Where the request names another algorithm
+ * than the block, those that only the block's own knows, or that mean something else to it, are left out. A key named after an algorithm holds settings for that
  * algorithm alone: `{ "algorithm": "ppo", "gamma": 0.98, "grpo": { "group_size": 16 } }`.
  */
 export function resolveTrainingPlan(
@@ -345,11 +325,7 @@ function mergedSettings(training: Record<string, unknown>, request: TrainingPlan
     if (schedule !== null) merged.set('learning_rate_schedule', schedule)
   }
   const { flat, ofAlgorithm } = splitBlock(block, algorithm)
-  const usable = Object.entries(flat).filter(([key]) => {
-    if (algorithm === own) return true
-    const name = canonicalName(algorithm, key)
-    return name === null ? canonicalName(own, key) === null : !hasNoEffect(algorithm, name)
-  })
+  const usable = Object.entries(flat).filter(([key]) => isMeantFor(algorithm, own, key))
   take(Object.fromEntries(usable), 'agentgym.training')
   take(ofAlgorithm, `agentgym.training.${algorithm}`)
   if (request.steps !== undefined) merged.set('steps', request.steps)
@@ -370,6 +346,20 @@ function refuseWithoutEffect(algorithm: TrainingAlgorithm, name: string, value: 
   if (JSON.stringify(value) === JSON.stringify(defaults[name])) return
   const others = trainingAlgorithms.filter((other) => !hasNoEffect(other, name)).join(', ')
   throw invalid(name, `setting ${name} changes nothing for ${algorithm}`, `Remove it, or use --algorithm ${others}.`)
+}
+
+/**
+ * Whether a flat setting of a block for `own` counts in a run by another algorithm: where it means the same to both. One that
+ * `own` does not know itself counts, or is refused as unknown.
+ */
+function isMeantFor(algorithm: TrainingAlgorithm, own: TrainingAlgorithm, key: string): boolean {
+  if (algorithm === own) return true
+  const name = canonicalName(own, key)
+  if (hasNoEffect(algorithm, canonicalName(algorithm, key) ?? '')) return false
+  if (name === null) return true
+  // SAC weighs the entropy against rewards, the others against normalized advantages.
+  if (name === 'entropy_coefficient' && (algorithm === 'sac' || own === 'sac')) return false
+  return canonicalName(algorithm, key) === name
 }
 
 /**

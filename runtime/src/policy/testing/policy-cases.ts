@@ -1,5 +1,5 @@
 import type { PolicySpec, SpaceDescription } from '@agentgym/contract'
-import { parameterLayout } from '../parameter-layout.ts'
+import { type ParameterLayout, parameterLayout } from '../parameter-layout.ts'
 import { buildPolicySpec, type NetworkSettings } from '../policy-spec.ts'
 
 /** A policy of one kind, and what parity tests feed it. */
@@ -183,6 +183,32 @@ export function valueCases(): PolicyCase[] {
   )
 }
 
+/** SAC's actors, of every kind of observation and of box. */
+export function squashedGaussianCases(): PolicyCase[] {
+  const board = dict({ goal: free([2]), board: free([2, 8, 7]) })
+  const boxes: Record<string, SpaceDescription> = {
+    bounded: bounded([0, -3], [100, 3]),
+    'every kind of bound': {
+      type: 'box',
+      shape: [5],
+      low: [-0.01, null, 3, null, -1e6],
+      high: [0.01, null, null, -5, 1e6],
+    },
+    dict: dict({ throttle: bounded([0], [1]), steering: bounded([-2, -1], [2, 3]) }),
+  }
+  const kinds = Object.entries(boxes)
+  return Object.entries({ ...observations, board }).map(([from, observation], i) => {
+    const [to, action] = kinds[i % kinds.length]
+    const convolution = { kind: 'small', filters: 4 } as const
+    const network = { ...networks[i % 2], convolution, boxActions: 'squashed', head: 'squashed_gaussian' } as const
+    return {
+      name: `${from} to ${to}, squashed_gaussian`,
+      spec: buildPolicySpec({ observation, action }, network),
+      masked: false,
+    }
+  })
+}
+
 /** A small generator for tests (mulberry32): uniform in [0, 1). */
 export function testRandom(seed: number): () => number {
   let state = seed >>> 0
@@ -195,8 +221,13 @@ export function testRandom(seed: number): () => number {
 }
 
 /** Weights as after some training: every parameter random, statistics not the identity. `mean` is the boxes' centre. */
-export function randomWeights(spec: PolicySpec, random: () => number, mean = 0, deviation = 1): Float32Array {
-  const { parameters, totalSize } = parameterLayout(spec)
+export function randomWeights(
+  spec: PolicySpec,
+  random: () => number,
+  mean = 0,
+  deviation = 1,
+  { parameters, totalSize }: Pick<ParameterLayout, 'parameters' | 'totalSize'> = parameterLayout(spec),
+): Float32Array {
   const flat = new Float32Array(totalSize)
   for (const { name, shape, offset, size } of parameters) {
     const scale = shape.length >= 2 && !name.includes('embedding') ? 1.5 / Math.sqrt(size / shape[0]) : 0.5

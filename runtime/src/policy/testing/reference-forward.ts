@@ -1,6 +1,7 @@
 import type { PolicySpec } from '@agentgym/contract'
 import { type ConvolutionLayer, convolutionLayers } from '../convolution.ts'
 import {
+  criticLayout,
   distributionSize,
   leafColumns,
   leafFeatures,
@@ -10,6 +11,7 @@ import {
   outputColumns,
   parameterLayout,
 } from '../parameter-layout.ts'
+import { LOG_STD_RANGE } from '../squash.ts'
 
 /** Distribution rows as the exported model gives them: squashed means in the action's own units. */
 export function exportedDistribution(spec: PolicySpec, distribution: ArrayLike<number>, batch: number): Float64Array {
@@ -54,6 +56,15 @@ export function referenceForward(
   const next: number[][] = []
   for (let b = 0; b < batch; b++) {
     const x = observations.subarray(b * row, (b + 1) * row)
+    if (spec.head === 'squashed_gaussian') {
+      const { low, high } = LOG_STD_RANGE
+      perceptron(spec, get, 'actor', features(spec, get, 'actor', x), []).out.forEach((value, i) => {
+        const logStd = low + 0.5 * (high - low) * (Math.tanh(value) + 1)
+        distribution[b * size + i] = i < size / 2 ? value : logStd
+      })
+      next.push([])
+      continue
+    }
     if (spec.head !== undefined) {
       const out = perceptron(spec, get, 'q', features(spec, get, 'q', x), []).out
       const advantages = out.slice(0, size)
@@ -99,6 +110,30 @@ function pointed(spec: PolicySpec, get: Get, out: number[], input: number[]): nu
       }, 0)
     })
   })
+}
+
+/** Values of SAC's two critics, [batch] each; `actions` [batch, columns] are as the critics see them. */
+export function referenceCritics(
+  spec: PolicySpec,
+  flat: Float32Array,
+  observations: Float32Array,
+  actions: ArrayLike<number>,
+  batch: number,
+  onKink: Kink = () => {},
+): [Float64Array, Float64Array] {
+  const parameters = new Map(
+    criticLayout(spec).parameters.map((p) => [p.name, flat.subarray(p.offset, p.offset + p.size)]),
+  )
+  const get = (name: string): Float32Array => parameters.get(name) ?? new Float32Array(0)
+  const row = observations.length / batch
+  const columns = actions.length / batch
+  const valuesOf = (network: string) =>
+    Float64Array.from({ length: batch }, (_, b) => {
+      const x = features(spec, get, network, observations.subarray(b * row, (b + 1) * row), onKink)
+      const action = Array.from({ length: columns }, (_, i) => actions[b * columns + i])
+      return perceptron(spec, get, network, [...x, ...action], [], onKink).out[0]
+    })
+  return [valuesOf('q1'), valuesOf('q2')]
 }
 
 /** The rows of sequences, one after another; `states` are those after the last row of each. */
@@ -245,12 +280,16 @@ function perceptron(
   network: string,
   input: number[],
   state: number[],
+  onKink: Kink = () => {},
 ): { out: number[]; state: number[] } {
   const linear = (layer: string, x: number[]) => {
     const weight = get(`${network}.${layer}.weight`)
-    return Array.from(get(`${network}.${layer}.bias`), (bias, o) =>
-      x.reduce((sum, value, i) => sum + value * weight[o * x.length + i], bias),
-    )
+    return Array.from(get(`${network}.${layer}.bias`), (bias, o) => {
+      const terms = x.map((value, i) => value * weight[o * x.length + i])
+      const sum = terms.reduce((a, b) => a + b, bias)
+      onKink(Math.abs(sum) / terms.reduce((size, term) => size + Math.abs(term), Math.abs(bias)))
+      return sum
+    })
   }
   let x = input
   spec.hidden.forEach((_, layer) => {

@@ -220,6 +220,14 @@ function learnerFigures(algorithm: string, learner: ProgressEvent['learner'] | u
     algorithm === 'grpo' ? ['KL to reference', learner?.kl_to_reference] : ['value loss', learner?.value_loss],
     ['entropy', learner?.entropy],
   ]
+  if (algorithm === 'sac') {
+    return [
+      ...policy,
+      ['entropy coefficient', learner?.entropy_coefficient],
+      ['mean value', learner?.value_mean],
+      ['learning rate', learner?.learning_rate],
+    ]
+  }
   if (algorithm === 'a2c') return [...policy, ['explained variance', learner?.explained_variance], ...norm]
   return [
     ...policy,

@@ -236,6 +236,11 @@ const curves: Curve[] = [
   { live: 'value_loss', title: 'Value loss', value: ({ learner }) => learner.value_loss },
   { live: 'entropy', title: 'Entropy', value: ({ learner }) => learner.entropy },
   { live: 'value_mean', title: 'Mean value', value: ({ learner }) => learner.value_mean ?? null },
+  {
+    live: 'entropy_coefficient',
+    title: 'Entropy coefficient',
+    value: ({ learner }) => learner.entropy_coefficient ?? null,
+  },
   { live: 'exploration_rate', title: 'Exploration rate', value: ({ learner }) => learner.exploration_rate ?? null },
   { live: 'approximate_kl', title: 'Approximate KL', value: ({ learner }) => learner.approximate_kl },
 ]

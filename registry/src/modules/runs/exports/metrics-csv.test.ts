@@ -44,6 +44,7 @@ describe('metrics csv', () => {
         'learner.learning_rate': '0.0003',
         'learner.value_mean': '',
         'learner.exploration_rate': '',
+        'learner.entropy_coefficient': '',
         'metrics.solved': '0.5',
       })
       expect(read(second)).toMatchObject({ iteration: '2', steps: '4096', return_mean: '3' })

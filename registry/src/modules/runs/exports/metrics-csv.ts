@@ -35,6 +35,7 @@ export const learnerMetrics = [
   'learning_rate',
   'value_mean',
   'exploration_rate',
+  'entropy_coefficient',
 ] as const satisfies (keyof ProgressEvent['learner'])[]
 
 /**

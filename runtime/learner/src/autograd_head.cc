@@ -1,4 +1,4 @@
-#include "autograd_action_scorer.h"
+#include "autograd_head.h"
 
 #include <cmath>
 #include <limits>
@@ -11,25 +11,44 @@ using at::Tensor;
 
 constexpr double kHalfLogTwoPi = 0.91893853320467274178;
 
-/// Illegal logits are -infinity; their terms of the entropy, 0 · -infinity, are left out by hand.
-void AddCategorical(Tensor logits, const Tensor& action, const Tensor& legal, ActionScore& sum) {
-  if (legal.defined()) logits = logits.masked_fill(legal.logical_not(), -std::numeric_limits<float>::infinity());
-  const Tensor log_p = at::log_softmax(logits, 1);
-  const Tensor chosen = log_p.gather(1, action.to(at::kLong).unsqueeze(1)).squeeze(1);
-  const Tensor finite = legal.defined() ? log_p.masked_fill(legal.logical_not(), 0.0) : log_p;
-  sum.log_probability = sum.log_probability + chosen;
-  sum.entropy = sum.entropy - (log_p.exp() * finite).sum(1);
-}
-
 }  // namespace
 
-Tensor AutogradActionScorer::Constant(const std::vector<float>& values) const {
+Tensor AutogradHead::Distribution(const Tensor& output, const SlotScores& score_slots) const {
+  if (policy_.head == Head::kQ || policy_.head == Head::kTwinQ) return output;
+  if (policy_.head == Head::kSquashedGaussian) {
+    const int64_t columns = policy_.action_size;
+    const Tensor log_std = kLogStdCenter + kLogStdHalfWidth * output.narrow(1, columns, columns).tanh();
+    return at::cat({output.narrow(1, 0, columns), log_std}, 1);
+  }
+  if (policy_.head == Head::kDuelingQ) {
+    const Tensor advantages = output.narrow(1, 0, policy_.distribution_size);
+    return output.narrow(1, policy_.distribution_size, 1) + advantages - advantages.mean(1, true);
+  }
+  std::vector<Tensor> parts;
+  for (const ActionLeaf& leaf : policy_.action) {
+    int64_t columns = leaf.size;
+    if (!leaf.gaussian) {
+      columns = 0;
+      for (const int64_t count : leaf.counts) columns += count;
+    }
+    if (leaf.pointer_index >= 0) {
+      parts.push_back(score_slots(leaf, output.narrow(1, leaf.output_offset, leaf.pointer_units)));
+      continue;
+    }
+    Tensor part = output.narrow(1, leaf.output_offset, columns);
+    if (leaf.gaussian && leaf.squash.empty()) part = part * Constant(leaf.scale) + Constant(leaf.center);
+    parts.push_back(part);
+  }
+  return parts.size() == 1 ? parts[0] : at::cat(parts, 1);
+}
+
+Tensor AutogradHead::Constant(const std::vector<float>& values) const {
   const auto size = static_cast<int64_t>(values.size());
   return at::from_blob(const_cast<float*>(values.data()), {size}, at::kFloat).to(options_);
 }
 
-ActionScore AutogradActionScorer::Score(const Tensor& distribution, const Tensor& actions, const Tensor& masks,
-                                        const Tensor& weights) const {
+ActionScore AutogradHead::Score(const Tensor& distribution, const Tensor& actions, const Tensor& masks,
+                                const Tensor& weights) const {
   const int64_t rows = actions.size(0);
   ActionScore sum{at::zeros({rows}, options_), at::zeros({rows}, options_)};
   for (const ActionLeaf& leaf : policy_.action) {
@@ -47,8 +66,8 @@ ActionScore AutogradActionScorer::Score(const Tensor& distribution, const Tensor
   return sum;
 }
 
-void AutogradActionScorer::AddLeaf(const ActionLeaf& leaf, const Tensor& distribution, const Tensor& actions,
-                                   const Tensor& masks, const Tensor& weights, ActionScore& sum) const {
+void AutogradHead::AddLeaf(const ActionLeaf& leaf, const Tensor& distribution, const Tensor& actions,
+                           const Tensor& masks, const Tensor& weights, ActionScore& sum) const {
   if (leaf.gaussian) {
     AddGaussian(leaf, distribution, actions, weights, sum);
     return;
@@ -62,8 +81,18 @@ void AutogradActionScorer::AddLeaf(const ActionLeaf& leaf, const Tensor& distrib
   }
 }
 
-void AutogradActionScorer::AddGaussian(const ActionLeaf& leaf, const Tensor& distribution, const Tensor& actions,
-                                       const Tensor& weights, ActionScore& sum) const {
+/// Illegal logits are -infinity; their terms of the entropy, 0 · -infinity, are left out by hand.
+void AutogradHead::AddCategorical(Tensor logits, const Tensor& action, const Tensor& legal, ActionScore& sum) {
+  if (legal.defined()) logits = logits.masked_fill(legal.logical_not(), -std::numeric_limits<float>::infinity());
+  const Tensor log_p = at::log_softmax(logits, 1);
+  const Tensor chosen = log_p.gather(1, action.to(at::kLong).unsqueeze(1)).squeeze(1);
+  const Tensor finite = legal.defined() ? log_p.masked_fill(legal.logical_not(), 0.0) : log_p;
+  sum.log_probability = sum.log_probability + chosen;
+  sum.entropy = sum.entropy - (log_p.exp() * finite).sum(1);
+}
+
+void AutogradHead::AddGaussian(const ActionLeaf& leaf, const Tensor& distribution, const Tensor& actions,
+                               const Tensor& weights, ActionScore& sum) const {
   if (!leaf.squash.empty()) {
     AddSquashed(leaf, distribution, actions, weights, sum);
     return;
@@ -77,8 +106,8 @@ void AutogradActionScorer::AddGaussian(const ActionLeaf& leaf, const Tensor& dis
 }
 
 /// `actions` holds u; probabilities are those of center + scale * f(u).
-void AutogradActionScorer::AddSquashed(const ActionLeaf& leaf, const Tensor& distribution, const Tensor& actions,
-                                       const Tensor& weights, ActionScore& sum) const {
+void AutogradHead::AddSquashed(const ActionLeaf& leaf, const Tensor& distribution, const Tensor& actions,
+                               const Tensor& weights, ActionScore& sum) const {
   std::vector<float> log_cosh, linear;
   for (const Squash squash : leaf.squash) {
     log_cosh.push_back(FactorsOf(squash).log_cosh);
@@ -102,6 +131,19 @@ void AutogradActionScorer::AddSquashed(const ActionLeaf& leaf, const Tensor& dis
     mean_log_slope = mean_log_slope + kQuadratureWeight[i] * log_slope(mean + log_std.exp() * kQuadratureNode[i]);
   }
   sum.entropy = sum.entropy + (log_std + log_scale + (0.5 + kHalfLogTwoPi) + mean_log_slope).sum(1);
+}
+
+NoisyActions AutogradHead::Draw(const Tensor& distribution, const Tensor& noise) const {
+  const int64_t columns = policy_.action_size;
+  const Tensor log_std = distribution.narrow(1, columns, columns);
+  const Tensor u = distribution.narrow(1, 0, columns) + log_std.exp() * noise;
+  std::vector<float> flags;
+  for (const Squash squash : policy_.squash) flags.push_back(squash == Squash::kTanh ? 1.0f : 0.0f);
+  const Tensor bounded = Constant(flags).clone();
+  const Tensor far = u.abs();
+  const Tensor log_slope = bounded * (-2 * (far + (-2 * far).exp().log1p() - M_LN2));
+  const Tensor log_density = -0.5 * noise.square() - log_std - kHalfLogTwoPi;
+  return {bounded * u.tanh() + (1 - bounded) * u, (log_density - log_slope).sum(1)};
 }
 
 }  // namespace agentgym
