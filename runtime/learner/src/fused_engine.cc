@@ -7,6 +7,7 @@
 #include "dqn.h"
 #include "engine.h"
 #include "flat_gradient.h"
+#include "fused_tiles.h"
 #include "matrix_kernels.h"
 #include "network_pass.h"
 #include "observation_encoder.h"
@@ -20,39 +21,6 @@
 namespace agentgym {
 
 namespace {
-
-/// A minibatch is cut into chunks by its size alone; each chunk sums its own gradient, and the chunks are added in their
-/// order. So the result is the same bits whatever the number of threads.
-constexpr int64_t kMostChunks = 32;
-constexpr int64_t kTilesInChunk = 2;
-constexpr int64_t kMostChunkMemory = int64_t{64} << 20;  // floats
-
-int64_t Tiles(int64_t rows, int64_t tile_rows) { return (rows + tile_rows - 1) / tile_rows; }
-
-/// Whether a layer's weights fill a good part of the second-level cache. Such networks take more samples at once, because
-/// each tile reads all the weights again, and fewer chunks, because each has a gradient as long as the weights.
-bool IsLarge(const Policy& policy) {
-  return std::any_of(policy.actor.layers.begin(), policy.actor.layers.end(),
-                     [](const Layer& layer) { return layer.in * layer.out >= 1 << 16; });
-}
-
-/// What one thread needs to take a tile through both networks.
-struct Workspace {
-  Workspace(const Policy& policy, const NetworkPass& actor, const NetworkPass& critic, const ConvolutionPass& images,
-            int64_t tile_rows, const std::vector<float>& weights)
-      : actor(actor.MakeMemory(tile_rows)),
-        critic(critic.MakeMemory(tile_rows)),
-        pixels(tile_rows * policy.pixel_size + kLanes),
-        images(images.MakeMemory()),
-        scorer(policy, weights) {}
-
-  TileMemory actor;
-  TileMemory critic;
-  AlignedFloats pixels;          // [tile's rows, policy.pixel_size], and slack
-  ImageMemory images;         // of the network in hand
-  RecurrentWorkspace recurrent;  // likewise
-  ActionScorer scorer;
-};
 
 class FusedEngine final : public Engine {
  public:

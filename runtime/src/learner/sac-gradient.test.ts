@@ -80,10 +80,10 @@ describe.each(squashedGaussianCases())('gradients of SAC, $name', ({ spec }) => 
         const [exact, autograd, fused] = (['float64', 'autograd', 'fused'] as const).map((path) =>
           learner.sacGradients(minibatch, update, path),
         )
-        for (const of of ['critics', 'actor'] as const) {
-          const norm = distance(exact[of], new Float32Array(exact[of].length))
-          const allowed = 4 * distance(autograd[of], exact[of]) + 2 ** -20 * Math.max(norm, 1)
-          expect(distance(fused[of], exact[of]), of).toBeLessThanOrEqual(allowed)
+        for (const part of ['critics', 'actor'] as const) {
+          const norm = distance(exact[part], new Float32Array(exact[part].length))
+          const allowed = 4 * distance(autograd[part], exact[part]) + 2 ** -20 * Math.max(norm, 1)
+          expect(distance(fused[part], exact[part]), part).toBeLessThanOrEqual(allowed)
         }
         expect(fused.logEntropyCoefficient).toBeCloseTo(exact.logEntropyCoefficient, 4)
       }),

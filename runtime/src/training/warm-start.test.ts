@@ -79,7 +79,7 @@ describe('an agent to start from', () => {
 describe('the plan of a run that starts from an agent', () => {
   const start = { algorithm: 'a2c', policy } as const
 
-  it('has its algorithm and its network, and everything else as any run', () => {
+  it('has its algorithm and its network, and everything else like every run', () => {
     const scenario = scenarioOf({ algorithm: 'ppo', hidden: [32], learning_rate: 0.02, steps: 900 })
     const { algorithm, settings } = warmStartPlan(scenario, {}, start)
     expect(algorithm).toBe('a2c')

@@ -59,7 +59,7 @@ export async function trainCandidate(options: CandidateOptions): Promise<Candida
   return { evaluation, checkpoint: paused, meanReturn: count === 0 ? null : returns / count }
 }
 
-/** Trains to the end as any run does; its evaluation is that of the published episodes. Throws as `runTraining`. */
+/** Trains to the end like every run; its evaluation is that of the published episodes. Throws as `runTraining`. */
 export async function trainWhole(
   options: Omit<CandidateOptions, 'checkpoint' | 'pauseAt'>,
 ): Promise<Pick<CandidateResult, 'evaluation' | 'meanReturn'>> {
