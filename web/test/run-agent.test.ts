@@ -59,7 +59,7 @@ describe('the agent of a finished run', () => {
     [{ name: hostile }, 'name', ''],
     [{ name: '@acme/x', version: 'v1' }, 'version', 'strict semantic version'],
     [{ name: '@acme/x', visibility: 'secret' }, 'visibility', ''],
-    [{ name: '@acme/x', amount_minor: '1e3' }, 'amount_minor', 'not an amount of money'],
+    [{ name: '@acme/x', amount_minor: '1e3' }, 'amount_minor', 'is not an amount'],
   ])('keeps the values if refused: %o', async (fields: Record<string, string>, field, message) => {
     const run = await finished()
     const refused = await publish(run, { version: '7.7.7', ...fields })

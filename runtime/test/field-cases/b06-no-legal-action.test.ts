@@ -23,6 +23,9 @@ describe('B06: a mask that leaves no legal action', () => {
       minibatch_size: 20,
       checkpoint_every: 40,
       rollout_workers: 1,
+      // Else the run would play before it trains, to choose them.
+      gamma: 0.99,
+      gae_lambda: 0.95,
     }
     const error = await failureOf(trained(scenario, settings, { out }))
     expect(error.code).toBe('no_legal_action')

@@ -68,7 +68,7 @@ describeOnEngines('starting runs on $kind', ({ open }) => {
         steps: 10_000,
         rollout_steps: 256,
         execution_provider: 'cuda',
-        gamma: 0.995,
+        gamma: null,
       })
       expect(runIn(await get(`/v1/runs/${run.id}`))).toEqual(run)
       expect(await eventsOf({ database }, run.id)).toMatchObject([
