@@ -1,4 +1,4 @@
-import type { FixedStatistics } from '../policy/image-statistics.ts'
+import type { FixedStatistics } from '../policy/fixed-statistics.ts'
 
 /**
  * One worker's rollout: T steps of N environments, structure of arrays, row-major [T, N, …], in shared memory.

@@ -2,7 +2,7 @@ import { ok } from 'node:assert/strict'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { AgentGymError, type ErrorCode, errorCatalog, type PolicySpec } from '@agentgym/contract'
-import type { FixedStatistics } from '../policy/image-statistics.ts'
+import type { FixedStatistics } from '../policy/fixed-statistics.ts'
 import { criticLayout, type ParameterLayout, parameterLayout } from '../policy/parameter-layout.ts'
 import type {
   DqnUpdate,

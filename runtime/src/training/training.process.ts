@@ -2,7 +2,7 @@ import type { PolicySpec, ProgressEvent, ScenarioLogs, TrainingPlan } from '@age
 import { Evaluator } from '../evaluation/evaluator.ts'
 import { createLearner, loadAddon } from '../learner/learner.ts'
 import type { Learner } from '../learner/learner-types.ts'
-import { imageStatistics } from '../policy/image-statistics.ts'
+import { fixedStatistics } from '../policy/fixed-statistics.ts'
 import { parameterLayout } from '../policy/parameter-layout.ts'
 import { exportModel } from '../policy/policy-graph.ts'
 import { LOG_STD_RANGE } from '../policy/squash.ts'
@@ -56,7 +56,7 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
     device: settings.execution_provider,
     threads: settings.learner_threads,
     path: job.learnerPath,
-    statistics: policy.normalizeObservation ? imageStatistics(policy, description.observation) : undefined,
+    statistics: policy.normalizeObservation ? fixedStatistics(policy, description.observation) : undefined,
   })
   if (resume === null) begin(job, policy, learner)
   noticeMissingMemory(job.plan, description, policy, send)

@@ -1,6 +1,6 @@
 import type { SpaceDescription } from '@agentgym/contract'
 import { describe, expect, it } from 'vitest'
-import { imageStatistics } from './image-statistics.ts'
+import { fixedStatistics } from './fixed-statistics.ts'
 import { buildPolicySpec } from './policy-spec.ts'
 
 const action: SpaceDescription = { type: 'discrete', n: 2, start: 0 }
@@ -13,11 +13,11 @@ function image(low: number | null, high: number | null, size = 8): SpaceDescript
 
 function statisticsOf(observation: SpaceDescription, network: { convolution?: typeof convolution } = { convolution }) {
   const spec = { hidden: [8], activation: 'tanh' as const, embedding: 4, normalizeObservation: true, ...network }
-  return imageStatistics(buildPolicySpec({ observation, action }, spec), observation)
+  return fixedStatistics(buildPolicySpec({ observation, action }, spec), observation)
 }
 
-describe('statistics of images', () => {
-  it('scale them by their bounds to 0 and 1', () => {
+describe('statistics that do not follow the observations', () => {
+  it('scale images by their bounds to 0 and 1', () => {
     const { fixed, mean, variance } = statisticsOf(image(-1, 255))
     expect(fixed).toEqual(new Uint8Array(64).fill(1))
     expect([mean[7], variance[7]]).toEqual([-1, 256 ** 2])
@@ -39,11 +39,10 @@ describe('statistics of images', () => {
       { name: 'orders', space: { type: 'list', slots: 2, features: 2 } },
       { name: 'board', space: image(0, 1) },
       { name: 'speed', space: { type: 'box', shape: [1], low: [-8], high: [8] } },
+      { name: 'ticket', space: { type: 'text', maxTokens: 64, vocabulary: 30_522, encoder: 'minilm' } },
     ]
-    expect([...statisticsOf({ type: 'dict', entries }).fixed]).toEqual([
-      ...Array(2 + 2 * 3).fill(0),
-      ...Array(64).fill(1),
-      0,
-    ])
+    const { fixed, mean, variance } = statisticsOf({ type: 'dict', entries })
+    expect([...fixed]).toEqual([...Array(2 + 2 * 3).fill(0), ...Array(64).fill(1), 0, ...Array(384).fill(1)])
+    expect([mean.at(-1), variance.at(-1)], 'vectors of the encoder stay as they are').toEqual([0, 1])
   })
 })

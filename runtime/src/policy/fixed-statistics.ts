@@ -12,16 +12,18 @@ export type FixedStatistics = {
 /**
  * Statistics that scale images by their bounds to 0 … 1: a zero is then what the padding is, and a pattern has the same numbers
  * wherever it is. Statistics of each position would undo what a convolution shares, and a square that is seldom occupied
- * would enter as 10. Images without two bounds are standardized like all other numbers.
+ * would enter as 10. Images without two bounds are standardized like all other numbers. Vectors of a sentence encoder stay as
+ * they are: standardized, numbers that hardly vary would be as loud as those that carry the meaning.
  */
-export function imageStatistics(
+export function fixedStatistics(
   policy: Pick<PolicySpec, 'observation' | 'convolution'>,
   observation: SpaceDescription,
 ): FixedStatistics {
-  const spaces = boxesAndLists(observation)
+  const spaces = numericSpaces(observation)
   const leaves = policy.observation.filter(({ kind }) => kind === 'box')
   const columns = leaves.flatMap((leaf, i) => {
     const space = spaces[i]
+    if (space.type === 'text') return Array.from({ length: leaf.size }, () => ({ from: 0, range: 1 }))
     const image = space.type === 'box' && convolutionLayers(policy, leaf).length > 0
     return Array.from({ length: leaf.size }, (_, column) =>
       image ? scaleOf(space.low[column], space.high[column]) : null,
@@ -34,10 +36,11 @@ export function imageStatistics(
   }
 }
 
-/** The spaces of a policy's leaves of the kind `box`, in their order. */
-function boxesAndLists(space: SpaceDescription): Extract<SpaceDescription, { type: 'box' | 'list' }>[] {
-  if (space.type === 'dict') return space.entries.flatMap((entry) => boxesAndLists(entry.space))
-  return space.type === 'box' || space.type === 'list' ? [space] : []
+/** The spaces of a policy's leaves of the kind `box`, in their order: texts are among them where an encoder reads them. */
+function numericSpaces(space: SpaceDescription): Exclude<SpaceDescription, { type: 'dict' }>[] {
+  if (space.type === 'dict') return space.entries.flatMap((entry) => numericSpaces(entry.space))
+  const encoded = space.type === 'text' && space.encoder !== undefined
+  return space.type === 'box' || space.type === 'list' || encoded ? [space] : []
 }
 
 /** The least range that counts beside the normalizer's epsilon, and the greatest that is one: ±3.4e38 says "any number". */
