@@ -86,7 +86,7 @@ describe('from an empty folder to an agent', () => {
       agent,
       evaluation: { success: { ok: true } },
     })
-    expect(events[0].event).toBe('progress')
+    expect(events.slice(0, 2).map(({ event }) => event)).toEqual(['defaults', 'progress'])
     expect(existsSync(join(agent, 'run.json'))).toBe(false)
   })
 
