@@ -1,3 +1,4 @@
+// @module-tag full
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
 import { type SampleEpisode, sampleEpisodeSchema } from '@agentgym/contract'
