@@ -4,6 +4,7 @@ import type { TrainingAlgorithm } from '@agentgym/contract'
 import { loadScenario, resolvePlan, train } from '@agentgym/runtime'
 import { dqnBenchmark } from './dqn-bench.ts'
 import type { Figure } from './figure.ts'
+import { percentile } from './http-load.ts'
 
 type Say = (line: string) => void
 type Run = { scenario: string; algorithm?: TrainingAlgorithm; set: Record<string, string> }
@@ -79,9 +80,6 @@ export async function stepsPerSecond({ scenario, algorithm, set }: Run, out: str
     },
   })
   const warm = points.slice(Math.min(10, Math.floor(points.length / 4)))
-  return median(warm.slice(1).map(({ steps, seconds }, i) => (steps - warm[i].steps) / (seconds - warm[i].seconds)))
-}
-
-function median(values: number[]): number {
-  return values.sort((a, b) => a - b)[Math.floor(values.length / 2)]
+  const rates = warm.slice(1).map(({ steps, seconds }, i) => (steps - warm[i].steps) / (seconds - warm[i].seconds))
+  return percentile(rates, 0.5)
 }

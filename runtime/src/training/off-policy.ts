@@ -1,21 +1,18 @@
-import type { DqnSettings, SacSettings } from '@agentgym/contract'
-import type { Learner, RolloutSegment, Update, UpdateMetrics } from '../learner/learner-types.ts'
+import type { DqnSettings, SacSettings, TrainingAlgorithm } from '@agentgym/contract'
+import type { Learner, Update, UpdateMetrics } from '../learner/learner-types.ts'
 import type { Exploration } from '../rollout/worker-channel.ts'
 import { type Algorithm, type Iteration, nothingLearned, type RolloutObserver, timed, updateSeed } from './algorithm.ts'
-import type { EpisodeSnapshot } from './checkpoint.ts'
-import { planRollouts } from './ppo.ts'
-import type { EpisodeResult } from './run-statistics.ts'
+import { type Collector, planRollouts } from './ppo.ts'
+
+/** Whether it learns from a replay buffer, which gives single steps. */
+export function isOffPolicy(algorithm: TrainingAlgorithm): algorithm is 'dqn' | 'sac' {
+  return algorithm === 'dqn' || algorithm === 'sac'
+}
 
 /** What an algorithm needs of the rollout pool that plays by more than its policy. */
-type ExploringCollector = {
+type ExploringCollector = Omit<Collector, 'collect'> & {
   /** As PPO's; `exploration` is as in `RolloutPool.collect`. */
-  collect(
-    weights: Float32Array,
-    startStep: number,
-    exploration: Exploration,
-  ): Promise<{ segments: RolloutSegment[]; episodes: EpisodeResult[] }>
-  snapshot(): Promise<EpisodeSnapshot[]>
-  restore(episodes: EpisodeSnapshot[]): Promise<void>
+  collect(weights: Float32Array, startStep: number, exploration: Exploration): ReturnType<Collector['collect']>
 }
 
 export type OffPolicyParts = {

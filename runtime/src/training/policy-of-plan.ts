@@ -1,6 +1,7 @@
 import { AgentGymError, type PolicySpec, type SpaceDescription, type TrainingPlan } from '@agentgym/contract'
 import { buildPolicySpec, networkOf } from '../policy/policy-spec.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
+import { isOffPolicy } from './off-policy.ts'
 
 /**
  * The policy that a plan trains in a scenario, with the network of `settings`, which a resumed run takes from its
@@ -18,12 +19,11 @@ export function policyOfPlan(
   if (plan.algorithm === 'sac' && !hasOnlyBoxes(description.action)) {
     throw unsuitable(plan, 'box actions only', 'ppo, a2c or grpo')
   }
-  const offPolicy = plan.algorithm === 'dqn' || plan.algorithm === 'sac'
+  const offPolicy = isOffPolicy(plan.algorithm)
   if (offPolicy && plan.settings.execution_provider !== 'cpu') throw cpuOnly(plan)
   checkSelection(settings, description.action)
   return buildPolicySpec(description, {
     ...networkOf(settings, description.memory === true),
-    // A replay buffer gives single steps.
     ...(offPolicy ? { memory: undefined } : {}),
     head: headOf(plan),
   })

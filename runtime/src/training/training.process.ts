@@ -16,6 +16,7 @@ import { assertContinues, type Checkpoint, decodeCheckpoint, encodeCheckpoint, s
 import { chooseDefaults, MEASURED_STEPS, type Measurement, measureRewards, withChosen } from './chosen-defaults.ts'
 import { dqn } from './dqn.ts'
 import { grpo } from './grpo.ts'
+import { isOffPolicy } from './off-policy.ts'
 import { policyOfPlan } from './policy-of-plan.ts'
 import { planRollouts, ppo } from './ppo.ts'
 import type { TrainingJob, TrainingMessage, TrainingOutcome } from './run-training.ts'
@@ -164,10 +165,9 @@ function noticeMissingMemory(
 ): void {
   if (description.memory !== true || policy.memory !== undefined) return
   const message = 'the scenario needs memory, and this policy has none: it acts on the current observation alone'
-  const hint =
-    algorithm === 'dqn' || algorithm === 'sac'
-      ? `${algorithm.toUpperCase()} learns from single steps: use --algorithm ppo, a2c or grpo.`
-      : 'Remove memory=none.'
+  const hint = isOffPolicy(algorithm)
+    ? `${algorithm.toUpperCase()} learns from single steps: use --algorithm ppo, a2c or grpo.`
+    : 'Remove memory=none.'
   send({ type: 'notice', notice: { message, hint } })
 }
 
