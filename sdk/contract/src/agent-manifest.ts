@@ -97,8 +97,8 @@ const actionLeafSchema = z.strictObject({
    */
   pointer: z.strictObject({ leaf: count, units: positive }).optional(),
   /**
-   * Not chosen by the policy, which has no output for it: the value of every column. A choice that is masked gives way to the first
-   * legal one.
+   * The value of every column where the policy does not choose it and has no output for it. If that choice is masked, the first
+   * legal one is used instead.
    */
   fixed: z.array(z.number()).optional(),
 })
