@@ -28,7 +28,7 @@ export type Place = {
   episode?: number
 }
 
-const phasesOfOneEnvironment: readonly Phase[] = ['reset', 'step', 'observe', 'actionMask', 'metrics']
+const phasesOfOneEnvironment: readonly Phase[] = ['reset', 'step', 'observe', 'actionMask', 'metrics', 'oracle']
 
 /** Reads where the guest is, or was last. Also takes a copy of a board, as heartbeats carry it. */
 export function readPlace(board: ArrayLike<number>): Place {

@@ -49,7 +49,7 @@ describe.concurrent('what a check does not let pass', () => {
     expect(failed.message).toMatch(
       /Success asks for "sovled", "constructor".*reported: only solved\..*metrics\(state\)/,
     )
-    expect(checksFailedText(report.checks)).toMatch(/^1 of 21 checks failed, \d+ were not run$/)
+    expect(checksFailedText(report.checks)).toMatch(/^1 of 22 checks failed, \d+ were not run$/)
     const none = await check({ success: { solved: 1 } })
     expect(none.metrics.message).toMatch(/metrics reported: none\./)
   })

@@ -13,6 +13,7 @@ const descriptionSchema: z.ZodType<ScenarioDescription> = z.strictObject({
   tasks: z.strictObject({ train: count, eval: count }),
   masked: z.boolean(),
   memory: z.literal(true).optional(),
+  oracle: z.literal(true).optional(),
   sizes: z.strictObject({ observation: z.int().positive(), action: z.int().positive(), mask: count, text: count }),
 })
 

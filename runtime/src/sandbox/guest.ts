@@ -47,6 +47,7 @@ const functionNames: Call[] = [
   'reset',
   'step',
   'settle',
+  'oracle',
   'restore',
   'metricNames',
   'watchedTexts',

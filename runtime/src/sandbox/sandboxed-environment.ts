@@ -59,6 +59,8 @@ export interface SandboxedEnvironment extends VectorEnvironment {
   watchedTexts(): WatchedTexts
   /** Hands what the scenario has logged since the last time to `logs.take`. */
   takeLogs(): void
+  /** Writes the actions of the scenario's oracle for the current states into `buffers.actions`; where it has one. */
+  oracle(): void
 }
 
 /** Rows of all environments of one worker, in bytes: more would not fit the process anyway. */
@@ -151,6 +153,13 @@ class IsolatedEnvironment implements SandboxedEnvironment {
       this.#guest.cross('restore', 'reset', [environment, episode, copy], remainingMs),
     )
     this.#check(false)
+  }
+
+  oracle(): void {
+    this.#run('oracle', this.#limits.crossingMs, (timeoutMs) => this.#guest.cross('oracle', 'oracle', [], timeoutMs))
+    // What a realm's own engine wrote, which shares it with the author's code.
+    const row = firstBadRow(this.buffers.actions, this.description.sizes.action)
+    if (row >= 0) throw this.#fail('scenario_invalid', 'oracle', "the oracle's action is not finite", row)
   }
 
   metricNames(): string[] {

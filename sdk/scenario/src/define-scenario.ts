@@ -1,7 +1,7 @@
 import { definitionError } from './engine/faults.ts'
 import type { Rng } from './engine/random-stream.ts'
 import { readDefinition } from './engine/read-definition.ts'
-import type { ActionMaskOf, ActionOf, ActionSpace, SampleOf, Space } from './spaces.ts'
+import type { ActionMaskOf, ActionOf, ActionSpace, ChosenActionOf, SampleOf, Space } from './spaces.ts'
 
 /**
  * The task of an episode. In training, `index` is drawn from the episode's own stream; in evaluation, episode k plays
@@ -43,6 +43,11 @@ export type ScenarioDefinition<Observation extends Space, Action extends ActionS
   actionMask?(state: State): ActionMaskOf<Action>
   /** Finite numbers by name (at most 32), read once at the episode's end. */
   metrics?(state: State): { readonly [name: string]: number }
+  /**
+   * A scripted player: the action that it would take, in the form that `step` receives. It may look at the whole state, and
+   * must not change it. `rng` is its own. Shows that the scenario can be solved; training never sees it. Synchronous.
+   */
+  oracle?(state: State, context: EpisodeContext): ChosenActionOf<Action>
 }
 
 /** Checks a definition and returns it. Throws a TypeError that names the field, what is wrong and how to fix it. */

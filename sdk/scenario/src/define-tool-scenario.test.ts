@@ -2,7 +2,19 @@ import { describe, expect, expectTypeOf, test } from 'vitest'
 import { faultOf, startEngine } from '../test/start-engine.ts'
 import { definitionError } from './engine/faults.ts'
 import { actionLeaves, TERMINATED } from './engine/index.ts'
-import { box, defineToolScenario, dict, discrete, multiDiscrete, text, tool } from './index.ts'
+import {
+  box,
+  choice,
+  defineToolScenario,
+  dict,
+  discrete,
+  list,
+  multiDiscrete,
+  number,
+  pointer,
+  text,
+  tool,
+} from './index.ts'
 
 type Ticket = { paid: boolean; refunded: number; heard: unknown[] }
 
@@ -162,6 +174,124 @@ describe('with parameters', () => {
   test('parameters of a tool that was not called are ignored', () => {
     const { rewards } = play(scenario, [[0, 2, 1, 0, 0.5]])
     expect(rewards).toEqual([10])
+  })
+})
+
+describe('an oracle', () => {
+  type Desk = { orders: string[]; wanted: string; sent: unknown[] }
+  const desk = (oracle: unknown, changes = {}) =>
+    defineToolScenario({
+      observation: dict({ orders: list({ slots: 3, features: 1 }) }),
+      maxSteps: 2,
+      start: (): Desk => ({ orders: ['A-1', 'B-2'], wanted: 'B-2', sent: [] }),
+      tools: {
+        look: { description: 'Looks around', run: () => ({}) },
+        refund: tool({
+          description: 'Pays back',
+          parameters: {
+            order: pointer('orders'),
+            percent: number({ low: 0, high: 100, integer: true }),
+            reason: choice(['broken', 'late']),
+            note: discrete({ n: 2, start: 1 }),
+          },
+          allowed: () => ({ reason: ['late'] }),
+          run(state: Desk, args) {
+            state.sent.push({ ...args })
+            return { done: true }
+          },
+        }),
+      },
+      observe: ({ orders }: Desk) => ({ orders: orders.map((id: string) => ({ id, features: [1] })) }),
+      outcome: ({ sent }: Desk) => sent.length,
+      oracle,
+      ...changes,
+    } as never)
+
+  function playOracle(scenario: unknown, steps: number): number[][] {
+    const { engine, buffers } = startEngine(scenario)
+    engine.reset()
+    const actions: number[][] = []
+    for (let step = 0; step < steps; step += 1) {
+      engine.oracle()
+      actions.push(Array.from(buffers.actions))
+      engine.step()
+    }
+    return actions
+  }
+
+  const refund = { order: 'B-2', percent: 50, reason: 'late', note: 2 }
+
+  test('names the tool and its arguments, as run receives them', () => {
+    const sent: unknown[] = []
+    const scenario = desk(
+      (state: Desk, context: { task: unknown }, progress: { step: number }) => {
+        expect(context).toMatchObject({ task: { split: 'train', index: 0 }, rng: expect.any(Function) })
+        if (progress.step === 0) return { tool: 'look' }
+        return { tool: 'refund', arguments: { ...refund, order: state.wanted } }
+      },
+      { outcome: (state: Desk) => sent.push(...state.sent) },
+    )
+    expect(playOracle(scenario, 2)).toEqual([
+      [0, 0, 0, 0, 0],
+      [1, 1, 50, 1, 1],
+    ])
+    expect(sent).toEqual([refund])
+  })
+
+  test('without parameters anywhere, it names the tool alone', () => {
+    expect(playOracle(defineToolScenario({ ...plain, oracle: () => ({ tool: 'close' }) }), 1)).toEqual([[1]])
+  })
+
+  test.each<[unknown, string, string]>([
+    [undefined, 'scenario_threw', 'oracle must return { tool, arguments }, got undefined'],
+    [{ tool: 'shout' }, 'scenario_threw', 'oracle returned the tool the string "shout", which is no tool'],
+    [{ tool: 'refund' }, 'scenario_threw', 'oracle: refund needs the argument "order"'],
+    [
+      { tool: 'refund', arguments: { ...refund, order: 'C-3' } },
+      'scenario_threw',
+      'refund.order cannot be the string "C-3"',
+    ],
+    [
+      { tool: 'refund', arguments: { ...refund, reason: 'lost' } },
+      'scenario_threw',
+      'refund.reason cannot be the string "lost"',
+    ],
+    [
+      { tool: 'refund', arguments: { ...refund, how: 1 } },
+      'scenario_threw',
+      'refund has no parameter the string "how"',
+    ],
+    [{ tool: 'look', arguments: { far: 1 } }, 'scenario_threw', 'look has no parameter the string "far"'],
+    [
+      { tool: 'refund', arguments: { ...refund, percent: 101 } },
+      'scenario_invalid',
+      'action.refund.percent is 101, outside',
+    ],
+    [
+      { tool: 'refund', arguments: { ...refund, percent: 1.5 } },
+      'scenario_invalid',
+      'refund.percent is 1.5, not an integer',
+    ],
+    [
+      { tool: 'refund', arguments: { ...refund, reason: 'broken' } },
+      'scenario_invalid',
+      'action.refund.reason is "broken", which is not legal in this state',
+    ],
+  ])('%j is a fault', (call, code, message) => {
+    const fault = faultOf(() =>
+      playOracle(
+        desk(() => call),
+        1,
+      ),
+    )
+    expect(fault).toMatchObject({ code, phase: 'oracle', message: expect.stringContaining(message) })
+  })
+
+  test('a tool that cannot be called now is a fault', () => {
+    const scenario = desk(() => ({ tool: 'look' }), { available: () => ['refund'] })
+    expect(faultOf(() => playOracle(scenario, 1)).message).toBe(
+      'oracle\'s action.tool is "look", which is not legal in this state',
+    )
   })
 })
 

@@ -6,6 +6,7 @@ import { type ActionSpace, branches, dict, discrete, type SampleOf, type Space }
 import {
   type AllowedOf,
   type ArgumentsOf,
+  allLegal,
   idsIn,
   type ParameterRecord,
   type PlayedParameter,
@@ -130,6 +131,24 @@ class ToolScenario<State> {
     return masks
   }
 
+  /** The oracle's call as an action, in the form that `step` receives. */
+  oracle({ state, progress, seen }: ToolEpisode<State>, context: EpisodeContext): unknown {
+    const call: unknown = this.#definition.oracle?.(state, context, progress)
+    if (typeof call !== 'object' || call === null)
+      fail(`oracle must return { tool, arguments }, got ${describeValue(call)}`)
+    const { tool: name, arguments: given = NO_ARGUMENTS } = call as { tool: unknown; arguments?: unknown }
+    let index = 0
+    while (index < this.#tools.length && this.#tools[index].name !== name) index += 1
+    if (index === this.#tools.length) fail(`oracle returned the tool ${describeValue(name)}, which is no tool`)
+    const tool = this.#tools[index]
+    const chosen = actionOf(tool, given, (list) => idsIn(seen, list))
+    if (!this.#parametric) return index
+    const action = nullObject<unknown>()
+    action.tool = index
+    if (tool.parameters.length > 0) action[tool.name] = chosen
+    return action
+  }
+
   metrics(episode: ToolEpisode<State>): Record<string, number> {
     const { state, progress, judged, right, outcome } = episode
     const metrics = nullObject<number>()
@@ -179,12 +198,15 @@ export function defineToolScenario<Observation extends Space, Name extends strin
     observe: (episode: ToolEpisode<State>) => scenario.observe(episode),
     metrics: (episode: ToolEpisode<State>) => scenario.metrics(episode),
   }
+  const actionMask = (episode: ToolEpisode<State>) => scenario.actionMask(episode)
+  const oracle = (episode: ToolEpisode<State>, context: EpisodeContext) => scenario.oracle(episode, context)
   const { observation, maxSteps, tasks, memory } = definition
   const whole = { observation, action: scenario.space, maxSteps, tasks, memory, ...callbacks }
-  const masked = scenario.masked
-    ? { ...whole, actionMask: (episode: ToolEpisode<State>) => scenario.actionMask(episode) }
-    : whole
-  return defineScenario(masked as ScenarioDefinition<Observation, ActionSpace, ToolEpisode<State>>)
+  return defineScenario({
+    ...whole,
+    ...(scenario.masked ? { actionMask } : {}),
+    ...(definition.oracle === undefined ? {} : { oracle }),
+  } as ScenarioDefinition<Observation, ActionSpace, ToolEpisode<State>>)
 }
 
 /** What one call of a tool did. Everything is optional. */
@@ -198,6 +220,13 @@ export type ToolResult = {
   /** Cost of this call, where it differs from the tool's `cost`. */
   tokens?: number
   seconds?: number
+}
+
+/** A call as an oracle writes it. */
+export type ToolCall<Name extends string = string> = {
+  readonly tool: Name
+  /** By parameter, in the form that `run` receives; left out for a tool without parameters. */
+  readonly arguments?: { readonly [parameter: string]: unknown }
 }
 
 /** What has been spent in the episode so far. */
@@ -260,6 +289,8 @@ export type ToolScenarioDefinition<Observation extends Space, Name extends strin
   baselines?: { tokens: number; seconds: number }
   /** Further metrics. */
   metrics?(state: State, progress: ToolProgress): { readonly [name: string]: number }
+  /** As in `defineScenario`: a scripted player, which returns the call that it would make. */
+  oracle?(state: State, context: EpisodeContext, progress: ToolProgress): ToolCall<NoInfer<Name>>
 }
 
 /** State of a tool scenario: the author's own, and the accounts of the episode. */
@@ -380,6 +411,27 @@ function argumentsOf<State>({ name, parameters }: PlayedTool<State>, action: unk
   return args
 }
 
+/** The inverse of `argumentsOf`: each argument as the action space has it. */
+function actionOf<State>({ name, parameters }: PlayedTool<State>, given: unknown, shown: ShownIds): object {
+  if (typeof given !== 'object' || given === null)
+    fail(`oracle: arguments of ${name} must be an object, got ${describeValue(given)}`)
+  const action = nullObject<unknown>()
+  for (let i = 0; i < parameters.length; i += 1) {
+    const parameter = parameters[i]
+    const value = (given as Record<string, unknown>)[parameter.name]
+    if (value === undefined) fail(`oracle: ${name} needs the argument "${parameter.name}"`)
+    const own = parameter.action(value, shown)
+    if (own === -1 && value !== -1)
+      fail(`oracle: ${name}.${parameter.name} cannot be ${describeValue(value)}: it is not among the choices`)
+    action[parameter.name] = own
+  }
+  const names = objectKeys(given)
+  for (let i = 0; i < names.length; i += 1) {
+    if (action[names[i]] === undefined) fail(`oracle: ${name} has no parameter ${describeValue(names[i])}`)
+  }
+  return action
+}
+
 /** The mask of a tool's arguments; null where a parameter has none that is legal. */
 function maskArguments<State>(tool: PlayedTool<State>, state: State, shown: ShownIds): Record<string, unknown> | null {
   const path = `defineToolScenario: tools.${tool.name}.allowed`
@@ -411,31 +463,6 @@ function requireResult(result: unknown, name: string): ToolResult {
     fail(`tools.${name}.run: done must be a boolean, got ${describeValue(done)}`)
   if (typeof (result as { then?: unknown }).then === 'function') fail(`tools.${name}.run must be synchronous`)
   return result
-}
-
-function allLegal(parameters: readonly PlayedParameter[]): Record<string, unknown> {
-  const masks = nullObject<unknown>()
-  for (let i = 0; i < parameters.length; i += 1) masks[parameters[i].name] = allLegalIn(parameters[i].space)
-  return masks
-}
-
-/** A mask that leaves everything legal. */
-function allLegalIn(space: Space): unknown {
-  if (space.type === 'discrete') {
-    const mask: boolean[] = []
-    for (let i = 0; i < space.n; i += 1) append(mask, true)
-    return mask
-  }
-  if (space.type === 'multiDiscrete') {
-    const mask: unknown[] = []
-    for (let i = 0; i < space.nvec.length; i += 1) append(mask, allLegalIn(discrete({ n: space.nvec[i] })))
-    return mask
-  }
-  const mask = nullObject<unknown>()
-  if (space.type === 'dict') {
-    for (let i = 0; i < space.entries.length; i += 1) mask[space.entries[i].name] = allLegalIn(space.entries[i].space)
-  }
-  return mask
 }
 
 function toolMask<State>(names: unknown, tools: readonly PlayedTool<State>[]): boolean[] {

@@ -7,6 +7,7 @@ export {
 } from './define-scenario.ts'
 export type {
   Tool,
+  ToolCall,
   ToolEpisode,
   ToolProgress,
   ToolResult,
@@ -24,6 +25,7 @@ export {
   type ActionSpace,
   type BoxSpace,
   box,
+  type ChosenActionOf,
   type DictSpace,
   type DiscreteSpace,
   dict,

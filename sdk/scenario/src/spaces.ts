@@ -95,6 +95,17 @@ export type ActionOf<S extends ActionSpace> = S extends BoxSpace
         ? { [Name in keyof Entries]: ActionOf<Entries[Name]> }
         : never
 
+/** An action as an author's own code writes it: what `ActionOf` is, with any list of numbers in place of arrays. */
+export type ChosenActionOf<S extends ActionSpace> = S extends BoxSpace
+  ? NumberList
+  : S extends DiscreteSpace
+    ? number
+    : S extends MultiDiscreteSpace
+      ? NumberList
+      : S extends DictSpace<infer Entries extends ActionSpaceRecord>
+        ? { readonly [Name in keyof Entries]: ChosenActionOf<Entries[Name]> }
+        : never
+
 /** What `actionMask` returns for an action space: true is legal. Boxes have no mask. */
 export type ActionMaskOf<S extends ActionSpace> = S extends BoxSpace
   ? never

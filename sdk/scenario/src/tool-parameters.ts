@@ -11,7 +11,15 @@ import {
 } from './engine/primordials.ts'
 import { listNamed } from './engine/read-definition.ts'
 import { indexOf, type SpaceDescription } from './engine/read-space.ts'
-import { type ActionOf, type ActionSpace, choiceSpace, type DiscreteSpace, type Space, scalar } from './spaces.ts'
+import {
+  type ActionOf,
+  type ActionSpace,
+  choiceSpace,
+  type DiscreteSpace,
+  discrete,
+  type Space,
+  scalar,
+} from './spaces.ts'
 
 /** One of some words. */
 export type ChoiceParameter<Value extends string = string> = {
@@ -99,6 +107,8 @@ export type PlayedParameter = {
   space: ActionSpace
   /** The tool's argument for a decoded action. */
   argument(value: unknown, shown: ShownIds): unknown
+  /** The inverse of `argument`; -1 for a word or an id that is not among the choices. */
+  action(argument: unknown, shown: ShownIds): unknown
   /** Every argument that can be, in the order of the choices; null: nothing can be masked. */
   arguments: ((shown: ShownIds) => readonly unknown[]) | null
   /** Length of the mask. */
@@ -117,11 +127,13 @@ export function readParameters(parameters: ParameterRecord, observation: Space, 
   return played
 }
 
+const same = (value: unknown) => value
+
 function readParameter(parameter: Parameter, name: string, observation: Space, path: string): PlayedParameter {
   if (typeof parameter !== 'object' || parameter === null) {
     fail(path, `must be made by choice, number, pointer or a space, got ${describeValue(parameter)}`)
   }
-  const played = { name, pointer: false, choices: 0, arguments: null, argument: (value: unknown) => value }
+  const played = { name, pointer: false, choices: 0, arguments: null, argument: same, action: same }
   switch (parameter.type) {
     case 'choice': {
       const { values } = parameter
@@ -129,7 +141,8 @@ function readParameter(parameter: Parameter, name: string, observation: Space, p
       if (fixed < 0) fail(path, `has the default ${describeValue(parameter.default)}, which is not among its words`)
       const space = choiceSpace({ n: values.length, labels: values, default: fixed }, path)
       const argument = (index: unknown) => values[index as number]
-      return { ...played, space, argument, arguments: () => values, choices: values.length }
+      const action = (word: unknown) => indexOf(values, word as string)
+      return { ...played, space, argument, action, arguments: () => values, choices: values.length }
     }
     case 'number': {
       const { low, high, integer = false } = parameter
@@ -145,7 +158,9 @@ function readParameter(parameter: Parameter, name: string, observation: Space, p
         return id === undefined ? fail(path, `points to slot ${index} of "${list}", which is empty`) : id
       }
       const space = choiceSpace({ n: pointed.slots, list }, path)
-      return { ...played, space, argument, arguments: (shown) => shown(list), choices: pointed.slots, pointer: true }
+      const ids = (shown: ShownIds) => shown(list)
+      const action = (id: unknown, shown: ShownIds) => indexOf(shown(list), id as string)
+      return { ...played, space, argument, action, arguments: ids, choices: pointed.slots, pointer: true }
     }
     case 'discrete': {
       const { n, start } = parameter
@@ -203,6 +218,32 @@ export function readAllowed(
     copy[names[i]] = (allowed as Record<string, unknown>)[names[i]]
   }
   return copy
+}
+
+/** The mask of a tool's parameters that leaves every argument legal. */
+export function allLegal(parameters: readonly PlayedParameter[]): Record<string, unknown> {
+  const masks = nullObject<unknown>()
+  for (let i = 0; i < parameters.length; i += 1) masks[parameters[i].name] = allLegalIn(parameters[i].space)
+  return masks
+}
+
+/** A mask that leaves everything legal. */
+function allLegalIn(space: Space): unknown {
+  if (space.type === 'discrete') {
+    const mask: boolean[] = []
+    for (let i = 0; i < space.n; i += 1) append(mask, true)
+    return mask
+  }
+  if (space.type === 'multiDiscrete') {
+    const mask: unknown[] = []
+    for (let i = 0; i < space.nvec.length; i += 1) append(mask, allLegalIn(discrete({ n: space.nvec[i] })))
+    return mask
+  }
+  const mask = nullObject<unknown>()
+  if (space.type === 'dict') {
+    for (let i = 0; i < space.entries.length; i += 1) mask[space.entries[i].name] = allLegalIn(space.entries[i].space)
+  }
+  return mask
 }
 
 /** Ids of a list in a sample of the observation, in the order of its slots. */

@@ -32,6 +32,7 @@ export const checkIds = [
   'held_out',
   'reward_varies',
   'baselines',
+  'oracle',
   'builtins',
   'speed',
 ] as const

@@ -51,14 +51,18 @@ export function readCompared(played: ComparedEpisodes): ComparedEpisodes | undef
 }
 
 /** Where two processes part; undefined where they played the same. */
-export function partedAt(one: Int32Array, other: Int32Array): { step: number; environment: number } | undefined {
+export function partedAt(
+  one: Int32Array,
+  other: Int32Array,
+  environments = COMPARED_ENVIRONMENTS,
+): { step: number; environment: number } | undefined {
   const at = one.findIndex((hash, index) => hash !== other[index])
   if (at < 0) return undefined
-  return { step: Math.floor(at / COMPARED_ENVIRONMENTS), environment: at % COMPARED_ENVIRONMENTS }
+  return { step: Math.floor(at / environments), environment: at % environments }
 }
 
 /** Of everything that an environment shows: it goes into one hash with what came before. */
-function hashRow({ buffers, description }: VectorEnvironment, row: number, before: number): number {
+export function hashRow({ buffers, description }: VectorEnvironment, row: number, before: number): number {
   const { observation, mask, text } = description.sizes
   const { observations, finalObservations, texts, finalTexts, rewards, flags, masks, episodeReturns } = buffers
   let hash = hashWords(before, observations, row * observation, observation)

@@ -6,12 +6,12 @@ import { CheckFailure, type Finding } from './check-messages.ts'
 import type { Use } from './repeat-checks.ts'
 
 /** Episodes of each of the check's environments, for each policy and split. */
-const EPISODES = 12
-const ENVIRONMENTS = 8
+export const EPISODES = 12
+export const ENVIRONMENTS = 8
 const BUDGET_MS = 1_500
 
-/** What an untrained policy reached; null where its episodes took too long. */
-type Reached = { returns: number[]; metrics: Record<string, number> } | null
+/** What a policy reached; null where its episodes took too long. */
+type Reached = { returns: number[]; mean: number; metrics: Record<string, number> } | null
 type Baseline = { policy: string; train: Reached; eval: Reached }
 
 /** Plays random actions, and always the first action, on both splits. */
@@ -37,28 +37,33 @@ export function playBaselines(use: Use): Baseline[] {
   })
 }
 
-/** The same number of episodes in every environment, so that short ones are not over-counted. */
-function playWhole(
+/**
+ * The same number of episodes in every environment, so that short ones are not over-counted: `EPISODES`, or as many as the
+ * budget allows, of which null means fewer than `leastEpisodes`.
+ */
+export function playWhole(
   environment: VectorEnvironment,
   policy: { fill(buffers: VectorEnvironment['buffers']): void },
+  { budgetMs, leastEpisodes } = { budgetMs: BUDGET_MS, leastEpisodes: EPISODES },
 ): Reached {
   const { buffers, environments } = environment
-  const counts = new Int32Array(environments)
-  const returns: number[] = []
-  const rows: Float64Array[] = []
-  const endMs = performance.now() + BUDGET_MS
+  const ended = Array.from({ length: environments }, (): { total: number; metrics: Float64Array }[] => [])
+  const fewest = () => Math.min(...ended.map((episodes) => episodes.length))
+  const endMs = performance.now() + budgetMs
   environment.reset()
-  while (counts.some((count) => count < EPISODES)) {
-    if (performance.now() > endMs) return null
+  while (fewest() < EPISODES && performance.now() <= endMs) {
     policy.fill(buffers)
     environment.step()
     for (let row = 0; row < environments; row++) {
-      if ((buffers.flags[row] & (TERMINATED | TRUNCATED)) === 0 || counts[row] === EPISODES) continue
-      counts[row] += 1
-      returns.push(buffers.episodeReturns[row])
-      rows.push(buffers.metrics.slice(row * MAX_METRICS, (row + 1) * MAX_METRICS))
+      if ((buffers.flags[row] & (TERMINATED | TRUNCATED)) === 0) continue
+      const metrics = buffers.metrics.slice(row * MAX_METRICS, (row + 1) * MAX_METRICS)
+      ended[row].push({ total: buffers.episodeReturns[row], metrics })
     }
   }
+  if (fewest() < leastEpisodes) return null
+  const episodes = ended.flatMap((list) => list.slice(0, Math.min(EPISODES, fewest())))
+  const returns = episodes.map(({ total }) => total)
+  const rows = episodes.map(({ metrics }) => metrics)
   const columns = environment
     .metricNames()
     .map((name, column): [string, number[]] => [
@@ -66,7 +71,11 @@ function playWhole(
       rows.map((row) => row[column]).filter((value) => !Number.isNaN(value)),
     ])
   const reported = columns.filter(([, values]) => values.length > 0)
-  return { returns, metrics: Object.fromEntries(reported.map(([name, values]) => [name, mean(values)])) }
+  return {
+    returns,
+    mean: mean(returns),
+    metrics: Object.fromEntries(reported.map(([name, values]) => [name, mean(values)])),
+  }
 }
 
 /**

@@ -15,6 +15,7 @@ import { RandomActions } from './baseline-policies.ts'
 import { CheckFailure, type CheckId, type Finding } from './check-messages.ts'
 import { COMPARED_ENVIRONMENTS, type ComparedEpisodes, playCompared } from './compared-episodes.ts'
 import { compareBaselines, describeUnevenSplits, playBaselines, round } from './difficulty-checks.ts'
+import { checkOracle } from './oracle-check.ts'
 import { playRandomly, type RandomPlay, sampleRandomly } from './played-episodes.ts'
 import { checkDeterminism, checkIndependence, checkReplay, checkSeeds, type Use } from './repeat-checks.ts'
 
@@ -88,6 +89,7 @@ export function runScenarioChecks(checks: ScenarioChecks): void {
     check('held_out', () => checkHeldOut(environment, baselines))
     check('reward_varies', () => describeReturns(play))
     check('baselines', () => compareBaselines(baselines, success))
+    check('oracle', () => checkOracle(use, success))
     check('builtins', () => checkBuiltins(environment))
   })
   check('speed', () => use({ environments: 256 }, measureSpeed))

@@ -32,6 +32,7 @@ export type Harness = {
   reset(episode: number): number
   step(): number
   settle(): number
+  oracle(): number
   restore(environment: number, episode: number, actions: Float32Array): number
   metricNames(): string
   watchedTexts(): string
@@ -156,6 +157,7 @@ export const harness: Harness = {
   reset: (episode) => guarded('harness', () => current().reset(episode)),
   step: () => guarded('harness', () => current().step()),
   settle: () => guarded('harness', () => current().settle()),
+  oracle: () => guarded('harness', () => current().oracle()),
   restore: (environment, episode, actions) =>
     guarded('harness', () => current().restore(environment, episode, actions)),
   metricNames: () => stringify(current().metricNames()),

@@ -1,5 +1,5 @@
 import { assertHost, describeValue, HostMistake, Problem } from './faults.ts'
-import { refusePromise } from './observation-encoder.ts'
+import { boundsOf, refusePromise } from './observation-encoder.ts'
 import { append, Float32Buffer, floor, isArray, max, min, nullObject, zeros } from './primordials.ts'
 import {
   type BoxDescription,
@@ -26,12 +26,8 @@ function readIndex(value: number, count: number): number {
 
 function boxDecoder(space: BoxDescription): ActionDecoder {
   const size = space.low.length
-  const low = new Float32Buffer(size)
-  const high = new Float32Buffer(size)
-  for (let i = 0; i < size; i += 1) {
-    low[i] = space.low[i] ?? -Infinity
-    high[i] = space.high[i] ?? Infinity
-  }
+  const low = boundsOf(space.low, -Infinity)
+  const high = boundsOf(space.high, Infinity)
   const { integer } = space
   if (space.shape.length === 0) {
     return (row, offset) => {

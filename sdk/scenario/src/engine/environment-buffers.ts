@@ -27,6 +27,7 @@ export const phases = [
   'actionMask',
   'metrics',
   'harness',
+  'oracle',
 ] as const
 export type Phase = (typeof phases)[number]
 
@@ -37,6 +38,7 @@ export const PHASE_STEP = 4
 export const PHASE_OBSERVE = 5
 export const PHASE_ACTION_MASK = 6
 export const PHASE_METRICS = 7
+export const PHASE_ORACLE = 9
 
 /** Sizes of the rows, fixed by the spaces. */
 export type RowSizes = {

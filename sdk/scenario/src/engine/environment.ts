@@ -67,6 +67,11 @@ export class EpisodeSlot {
     this.#rng = rngOf(this.#stream)
   }
 
+  /** A further stream of this environment's episodes, not begun. */
+  stream(purpose: number): RandomStream {
+    return new RandomStream(this.#key, purpose)
+  }
+
   /** Sets the streams and the task of an episode. */
   begin(episode: number, plan: EpisodePlan, tasks: { train: number; eval: number }): void {
     this.mathRandom.begin(episode)

@@ -65,7 +65,8 @@ function refuseLength(length: unknown, size: number, name: string): never {
   invalid(name, `has ${describeValue(length)} numbers where the space has ${size}`)
 }
 
-function boundsOf(bounds: (number | null)[], open: number): Float32Array {
+/** Bounds in float32, `open` where a side has none. */
+export function boundsOf(bounds: (number | null)[], open: number): Float32Array {
   const rounded = new Float32Buffer(bounds.length)
   for (let i = 0; i < bounds.length; i += 1) rounded[i] = bounds[i] ?? open
   return rounded

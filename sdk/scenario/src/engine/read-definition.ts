@@ -26,6 +26,8 @@ export type ScenarioDescription = {
   masked: boolean
   /** Present where one observation does not say enough: the author asks for a policy that remembers. */
   memory?: true
+  /** Present where the author gave a scripted player. */
+  oracle?: true
   sizes: RowSizes
 }
 
@@ -38,6 +40,7 @@ export type ScenarioCallbacks = {
   observe: (state: unknown) => unknown
   actionMask: ((state: unknown) => unknown) | null
   metrics: ((state: unknown) => unknown) | null
+  oracle: ((state: unknown, context: unknown) => unknown) | null
 }
 
 function fail(what: string): never {
@@ -140,6 +143,7 @@ export function readCallbacks(value: unknown): ScenarioCallbacks {
   defineConstant(callbacks, 'observe', requireFunction(definition.observe, 'observe(state)'))
   defineConstant(callbacks, 'actionMask', optionalFunction(definition.actionMask, 'actionMask(state)'))
   defineConstant(callbacks, 'metrics', optionalFunction(definition.metrics, 'metrics(state)'))
+  defineConstant(callbacks, 'oracle', optionalFunction(definition.oracle, 'oracle(state, { rng })'))
   return callbacks
 }
 
@@ -159,7 +163,9 @@ export function readDefinition(value: unknown): ScenarioDescription {
   if (logits > MAX_LOGITS) fail(`action: has ${logits} choices in all; at most ${MAX_LOGITS}`)
   const maxSteps = requireCount(definition.maxSteps, 'maxSteps (the time limit of an episode)', 1, MAX_STEPS)
   const tasks = readTasks(definition.tasks)
-  const masked = readCallbacks(definition).actionMask !== null
+  const callbacks = readCallbacks(definition)
+  const masked = callbacks.actionMask !== null
+  const oracle = callbacks.oracle === null ? {} : { oracle: true as const }
   if (masked && logits === 0) fail('actionMask: a box action has nothing to mask; leave actionMask out')
   const sizes = {
     observation: columnsOf(observation),
@@ -167,7 +173,7 @@ export function readDefinition(value: unknown): ScenarioDescription {
     mask: masked ? logits : 0,
     text: textColumnsOf(observation),
   }
-  return { observation, action, maxSteps, tasks, masked, ...readMemory(definition.memory), sizes }
+  return { observation, action, maxSteps, tasks, masked, ...readMemory(definition.memory), ...oracle, sizes }
 }
 
 /** The fault for what was thrown while a definition was read: by the check, or by a getter of the author's. */

@@ -11,6 +11,7 @@ import {
   IDLE,
   MAX_METRICS,
   PHASE_IDLE,
+  PHASE_ORACLE,
   PHASE_RESET,
   PHASE_STEP,
   phases,
@@ -32,7 +33,9 @@ import {
   refuseTruncated,
   type UnknownStepResult,
 } from './faults.ts'
+import { OraclePlayer } from './oracle.ts'
 import { append, fround, isInteger, lengthOfTypedArray, whenSettled } from './primordials.ts'
+import type { RandomStream } from './random-stream.ts'
 import { definitionFault, readCallbacks, type ScenarioCallbacks, type ScenarioDescription } from './read-definition.ts'
 
 /** What the host does next: nothing, or drain the microtasks and call `settle`. */
@@ -68,6 +71,11 @@ export type Engine = {
    * ([steps, action]). Fills its rows.
    */
   restore(environment: number, episode: number, actions: Float32Array): Progress
+  /**
+   * Writes the oracle's action for the current state of every environment that is not idle into `buffers.actions`. For
+   * scenarios that have an oracle. It draws from streams of its own: the episodes do not change.
+   */
+  oracle(): Progress
   /** Names of the columns of `buffers.metrics`; empty before the first episode has ended. */
   metricNames(): string[]
   /** Texts of the first row's observations, as `TextWatch` encodes them; empty without `watchTexts`. */
@@ -147,6 +155,9 @@ class VectorEngine implements Engine {
   /** The pending promise, if any, and whether it came from `step`. */
   #settlement: Settlement | null = null
   #awaitsStep = false
+  #oracle: OraclePlayer | null = null
+  /** In place of the environment's own, while the oracle runs. */
+  #oracleRandom: RandomStream | null = null
   #started = false
   #dead = false
 
@@ -197,6 +208,33 @@ class VectorEngine implements Engine {
     return this.#begin(MODE_RESTORE, 1 + steps)
   }
 
+  oracle(): Progress {
+    this.#assertReady()
+    assertHost(this.#started, 'oracle before reset')
+    assertHost(this.#callbacks.oracle !== null, 'the scenario has no oracle')
+    this.#board[BOARD_CLOCK] += 1
+    try {
+      this.#oracle ??= new OraclePlayer(this.#callbacks, this.#description, this.#buffers)
+      for (let row = 0; row < this.#slots.length; row += 1) this.#playOracle(this.#slots[row], this.#oracle)
+      this.#board[BOARD_PHASE] = PHASE_IDLE
+      return DONE
+    } catch (thrown) {
+      this.#dead = true
+      throw faultOf(thrown, this.#board, this.#current)
+    } finally {
+      this.#oracleRandom = null
+    }
+  }
+
+  #playOracle(slot: EpisodeSlot, oracle: OraclePlayer): void {
+    const streams = oracle.begin(slot)
+    if (slot.idle) return
+    this.#current = slot
+    this.#oracleRandom = streams.mathRandom
+    noteOnBoard(this.#board, PHASE_ORACLE, slot)
+    oracle.play(slot, streams)
+  }
+
   settle(): Progress {
     assertHost(!this.#dead && this.#settlement !== null, 'nothing to settle')
     return this.#run()
@@ -211,7 +249,7 @@ class VectorEngine implements Engine {
   }
 
   currentRandom(): number {
-    return this.#current.mathRandom.uniform()
+    return (this.#oracleRandom ?? this.#current.mathRandom).uniform()
   }
 
   currentTime(): number {
