@@ -159,6 +159,30 @@ describe.each(folders)('%s', async (folder) => {
     for (const metric of Object.keys(manifest.agentgym.success)) expect(named).toContain(metric)
   })
 
+  test('its oracle meets the success criteria on evaluation episodes', () => {
+    const episodes = 64
+    const options: EngineOptions = { environments: 16, seed: 3, plan: { split: 'eval', episodes } }
+    const buffers = allocateBuffers(options.environments, description.sizes)
+    const engine = createEngine(definition, description, options, buffers)
+    const sums: Record<string, number> = {}
+    let ended = 0
+    for (engine.reset(); ended < episodes; ) {
+      engine.oracle()
+      engine.step()
+      buffers.flags.forEach((flags, row) => {
+        if ((flags & (TERMINATED | TRUNCATED)) === 0) return
+        ended += 1
+        sums.return_mean = (sums.return_mean ?? 0) + buffers.episodeReturns[row]
+        engine.metricNames().forEach((name, column) => {
+          sums[name] = (sums[name] ?? 0) + buffers.metrics[row * 32 + column]
+        })
+      })
+    }
+    for (const [name, least] of Object.entries(manifest.agentgym.success)) {
+      expect(sums[name] / episodes, name).toBeGreaterThanOrEqual(least as number)
+    }
+  })
+
   test('the same seed gives the same trajectories, another seed others', () => {
     const first = play(definition, train)
     expect(play(definition, train)).toEqual(first)

@@ -52,6 +52,11 @@ export default defineScenario({
   observe([angle1, angle2, speed1, speed2]) {
     return [Math.cos(angle1), Math.sin(angle1), Math.cos(angle2), Math.sin(angle2), speed1, speed2]
   },
+
+  /** Turns the motor with the joint, which puts energy in. */
+  oracle([, , , speed2]) {
+    return speed2 > 0 ? 2 : 0
+  },
 })
 
 /** One step of the classical fourth-order Runge-Kutta method. */

@@ -71,6 +71,12 @@ export default defineScenario({
   metrics({ broken }) {
     return { bricks: broken }
   },
+
+  /** Looks ahead to where the ball comes down, and waits there. */
+  oracle(state) {
+    const column = landingColumn(state)
+    return column === state.paddle ? 0 : column < state.paddle ? 1 : 2
+  },
 })
 
 /** One step of the ball along its diagonal: walls, then the ceiling, bricks or the paddle's row, as MinAtar orders them. */
@@ -114,6 +120,16 @@ function moveBall(state: State): { reward: number; terminated: boolean } {
   ball.x = x
   ball.y = y
   return { reward, terminated }
+}
+
+/** Where the ball will be when it comes down to the paddle's row, by the rules themselves. */
+function landingColumn(state: State): number {
+  const ahead: State = { ...state, paddle: -SIZE, ball: { ...state.ball }, bricks: state.bricks.slice() }
+  for (let step = 0; step < 4 * SIZE; step += 1) {
+    const { x } = ahead.ball
+    if (moveBall(ahead).terminated) return x
+  }
+  return state.paddle
 }
 
 function layBricks(bricks: Uint8Array): void {

@@ -57,4 +57,9 @@ export default defineScenario({
   observe(state) {
     return [state.position, state.velocity, state.angle, state.angularVelocity]
   },
+
+  /** Pushes under the falling pole, and lets it lean towards the middle of the track. */
+  oracle({ position, velocity, angle, angularVelocity }) {
+    return angle + 0.3 * angularVelocity + 0.03 * position + 0.06 * velocity > 0 ? 1 : 0
+  },
 })

@@ -70,6 +70,11 @@ export default defineToolScenario({
   outcome(supportCase) {
     return isResolved(supportCase) ? 10 : -5
   },
+
+  /** Knows the procedure. */
+  oracle({ procedure, rightCalls }) {
+    return { tool: procedure[rightCalls] }
+  },
 })
 
 /** A tool whose calls are held against the procedure. */

@@ -3,7 +3,7 @@
  * breadcrumbs. Each task number is one maze; evaluation draws from a thousand million mazes that training never shows.
  */
 import { box, createRng, defineScenario, dict, discrete } from '@agentgym/scenario'
-import { generateMazeOf, type Maze, MOVES, SIZE } from './maze.ts'
+import { distancesFrom, generateMazeOf, type Maze, MOVES, SIZE } from './maze.ts'
 
 /** The agent sees this many squares in each direction. */
 const SIGHT = 2
@@ -77,6 +77,12 @@ export default defineScenario({
   metrics({ maze, square, steps }) {
     const solved = square === maze.goal
     return { solved: solved ? 1 : 0, path_efficiency: solved ? maze.shortest / steps : 0 }
+  },
+
+  /** Sees the whole maze, and walks a shortest way. */
+  oracle({ maze, square }) {
+    const distance = distancesFrom(maze.open, maze.goal)
+    return MOVES.findIndex((move) => distance[square + move] === distance[square] - 1)
   },
 })
 

@@ -11,7 +11,7 @@ const { flights } = JSON.parse(readFileSync(new URL('../testdata/flights.json', 
 const STANDING_HEIGHT = 0.6
 
 type State = Awaited<ReturnType<typeof scenario.reset>>
-type Policy = (observation: number[], rng: Rng) => number
+type Policy = (state: State, rng: Rng) => number
 
 const context = (rng: Rng) => ({ rng, task: { split: 'train', index: 0 } }) as const
 const observe = (state: State) => scenario.observe(state) as number[]
@@ -51,23 +51,15 @@ async function play(policy: Policy, seed: number): Promise<{ return: number; sta
   const state = await scenario.reset(episode)
   let sum = 0
   for (let step = 1; step <= scenario.maxSteps; step += 1) {
-    const { reward, terminated } = await scenario.step(state, policy(observe(state), rng), episode)
+    const { reward, terminated } = await scenario.step(state, policy(state, rng), episode)
     sum += reward
     if (terminated) return { return: sum, state, steps: step }
   }
   return { return: sum, state, steps: scenario.maxSteps }
 }
 
-/** Gymnasium's own controller: towards the pad by tilting, down along a cone, braking. */
-const controller: Policy = ([x, y, vx, vy, angle, spin, left, right]) => {
-  const contact = left === 1 || right === 1
-  const target = Math.min(0.4, Math.max(-0.4, 0.5 * x + vx))
-  const turn = contact ? 0 : 0.5 * (target - angle) - spin
-  const climb = contact ? -0.5 * vy : 0.5 * (0.55 * Math.abs(x) - y) - 0.5 * vy
-  if (climb > Math.abs(turn) && climb > 0.05) return 2
-  if (turn < -0.05) return 3
-  return turn > 0.05 ? 1 : 0
-}
+/** Gymnasium's own. */
+const controller: Policy = (state) => scenario.oracle?.(state, context(createRng(0))) ?? 0
 
 test('Gymnasium’s controller lands as often as there, and chance crashes', async () => {
   const episodes = 200

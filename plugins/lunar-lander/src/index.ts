@@ -64,6 +64,18 @@ export default defineScenario({
   metrics({ landed, mainEngineSteps }) {
     return { landed_on_pad: landed ? 1 : 0, main_engine_steps: mainEngineSteps }
   },
+
+  /** Gymnasium's own controller: towards the pad by tilting, down along a cone, braking. */
+  oracle({ lander }) {
+    const [x, y, vx, vy, angle, spin, left, right] = readings(lander)
+    const contact = left === 1 || right === 1
+    const target = Math.min(0.4, Math.max(-0.4, 0.5 * x + vx))
+    const turn = contact ? 0 : 0.5 * (target - angle) - spin
+    const climb = contact ? -0.5 * vy : 0.5 * (0.55 * Math.abs(x) - y) - 0.5 * vy
+    if (climb > Math.abs(turn) && climb > 0.05) return 2
+    if (turn < -0.05) return 3
+    return turn > 0.05 ? 1 : 0
+  },
 })
 
 function readings(lander: Lander): number[] {

@@ -37,6 +37,13 @@ export default defineScenario({
   observe(state) {
     return [state.position, state.velocity]
   },
+
+  /** Pushes with the velocity, and to the right where that will be enough for the hill. */
+  oracle({ position, velocity }) {
+    const least = Math.min(0.03 - 0.09 * (position + 0.25) ** 2, 0.3 * (position + 0.9) ** 4 - 0.008)
+    const most = 0.07 - 0.07 * (position + 0.38) ** 2
+    return least < velocity && velocity < most ? 2 : 0
+  },
 })
 
 function clip(value: number, low: number, high: number): number {

@@ -38,6 +38,16 @@ export default defineScenario({
   observe(state) {
     return [Math.cos(state.angle), Math.sin(state.angle), state.speed]
   },
+
+  /** Swings until there is energy enough for the top, and holds the pendulum there. */
+  oracle({ angle, speed }) {
+    const upright = normalizeAngle(angle)
+    const holding = Math.abs(upright) < 0.6
+    // Energy above that of resting at the top, over m l² / 3.
+    const energy = speed ** 2 / 2 + ((3 * GRAVITY) / (2 * LENGTH)) * (Math.cos(angle) - 1)
+    const torque = holding ? -10 * upright - 2.2 * speed : -Math.sign(speed || 1) * energy
+    return [Math.min(Math.max(torque, -MAX_TORQUE), MAX_TORQUE)]
+  },
 })
 
 /** The same direction within [-π, π). */

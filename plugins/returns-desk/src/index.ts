@@ -90,6 +90,14 @@ export default defineToolScenario({
     right_reason: handled?.rightReason ? 1 : 0,
     percent_off: handled?.percentOff ?? 100,
   }),
+
+  /** Knows what the message means. */
+  oracle({ request, found }) {
+    const { matter, wanted } = request
+    if (!found) return { tool: 'find_orders' }
+    if (matter === 'wrong variant') return { tool: 'replace', arguments: { order: wanted } }
+    return { tool: 'refund', arguments: { order: wanted, percent: duePercent(request), reason: matter } }
+  },
 })
 
 /** Ends the case. Each argument that is right pays by itself; the right tool is the condition. */

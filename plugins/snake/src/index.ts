@@ -88,6 +88,21 @@ export default defineScenario({
   metrics({ eaten, died }) {
     return { eaten, died: died ? 1 : 0 }
   },
+
+  /** Goes towards the food where that leaves as much room as the snake is long. */
+  oracle(state) {
+    const { body, food } = state
+    const distance = (square: number) =>
+      Math.abs((square % SIZE) - (food % SIZE)) + Math.abs(Math.floor(square / SIZE) - Math.floor(food / SIZE))
+    const score = (action: number) => {
+      const next = neighbor(body[0], action)
+      if (next === body[1]) return Number.NEGATIVE_INFINITY
+      if (!isFree(state, next)) return -2 * SQUARES * SQUARES
+      const room = reachable(state, next)
+      return (room < body.length ? room - SQUARES * SQUARES : 0) - distance(next)
+    }
+    return MOVES.map((_, action) => action).reduce((best, action) => (score(action) > score(best) ? action : best))
+  },
 })
 
 /** The square that an action leads to; -1 outside the board. */
@@ -95,6 +110,22 @@ export function neighbor(square: number, action: number): number {
   const column = (square % SIZE) + MOVES[action][0]
   const row = Math.floor(square / SIZE) + MOVES[action][1]
   return column < 0 || row < 0 || column >= SIZE || row >= SIZE ? -1 : row * SIZE + column
+}
+
+function isFree({ body, occupied }: State, square: number): boolean {
+  return square !== -1 && (occupied[square] === 0 || square === body[body.length - 1])
+}
+
+/** Squares that can be reached from `start` without crossing the snake. */
+function reachable(state: State, start: number): number {
+  const seen = new Set([start])
+  for (const square of seen) {
+    for (let action = 0; action < MOVES.length; action += 1) {
+      const next = neighbor(square, action)
+      if (isFree(state, next)) seen.add(next)
+    }
+  }
+  return seen.size
 }
 
 /** A free square, each with the same probability. */

@@ -53,4 +53,9 @@ export default defineScenario({
   metrics({ sign, turn }) {
     return { solved: turn === sign ? 1 : 0 }
   },
+
+  /** Sees the sign all the way. */
+  oracle({ sign, position }) {
+    return position === CORRIDOR ? sign : FORWARD
+  },
 })
