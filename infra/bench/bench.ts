@@ -39,7 +39,8 @@ async function main(): Promise<void> {
  * `-- queue` leases of jobs and `-- market` purchases, on PostgreSQL or, with `--embedded`, on PGlite; `-- algorithms` how
  * much GRPO and PPO play until they succeed, `-- dqn` and `-- sac` the speed of DQN and of SAC alone, `-- encoder` what a
  * sentence encoder of texts brings where wordings are new, `-- speed` whole trainings with their bars, and
- * `-- peers [--chart FILE]` ours beside other libraries. `-- results [NAME…] [--page]` writes docs/results.md.
+ * `-- peers [--chart FILE]` ours beside other libraries. `-- results [NAME…] [--page] [--readme]` writes
+ * docs/results.md and, with `--readme`, the table of results in each scenario's README; with `--page` it trains nothing.
  */
 async function measure(folder: string): Promise<Figure[]> {
   const embedded = process.argv.includes('--embedded')
@@ -54,7 +55,8 @@ async function measure(folder: string): Promise<Figure[]> {
   if (process.argv.includes('speed')) return speedBenchmark(folder, say)
   if (process.argv[2] === 'results') {
     const only = process.argv.slice(3).filter((argument) => !argument.startsWith('--'))
-    return resultsBenchmark(folder, { only, pageOnly: process.argv.includes('--page'), say })
+    const [pageOnly, readmes] = ['--page', '--readme'].map((option) => process.argv.includes(option))
+    return resultsBenchmark(folder, { only, pageOnly, readmes, say })
   }
   if (process.argv.includes('dqn')) return [await dqnBenchmark(folder, say)]
   if (process.argv.includes('sac')) return sacBenchmark(folder, say)

@@ -6,7 +6,10 @@ import { z } from 'zod'
 const finishedRunSchema = z.strictObject({
   experiment: z.string(),
   seed: z.int().positive(),
-  /** What decides the result: the scenario's code and every setting. A run of another configuration is out of date. */
+  /**
+   * What decides the result: the scenario's code, every setting, and the rules by which others are chosen. A run of another
+   * configuration is out of date.
+   */
   configuration: z.string(),
   steps: z.int().positive(),
   /** Over held-out episodes. */
@@ -15,7 +18,9 @@ const finishedRunSchema = z.strictObject({
   untrained: z.number(),
   /** Whether all criteria of the scenario are met. */
   success: z.boolean(),
-  /** Gamma and lambda that the run chose. */
+  /** Means over the same episodes that the scenario's success criteria ask for; runs of older versions have none. */
+  criteria: z.record(z.string(), z.number()).optional(),
+  /** Settings that the run chose by its scenario. */
   chosen: z.record(z.string(), z.number()),
   seconds: z.number(),
 })

@@ -4,36 +4,51 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Evaluation, ProgressEvent } from '@agentgym/contract'
 import { type BuiltScenario, loadScenario, resolvePlan, train } from '@agentgym/runtime'
+import { choiceRules, playScripted, scenarioCode, spacesOf } from '@agentgym/runtime/benchmarks'
 import type { Figure } from '../figure.ts'
 import { type FinishedRun, keepFinishedRun, readFinishedRuns } from './finished-runs.ts'
-import { resultsPage } from './results-page.ts'
+import { resultsPage, runsOf } from './results-page.ts'
+import { scenarioTable, withTable } from './scenario-table.ts'
 import { interquartileMean } from './statistics.ts'
-import { type Experiment, seeds, suite } from './suite.ts'
+import { type Experiment, plugins, readSuite, seeds } from './suite.ts'
 
 const page = fileURLToPath(new URL('../../../docs/results.md', import.meta.url))
 
+type Options = {
+  /** Ids of experiments; empty: all. */
+  only: string[]
+  /** Nothing is trained. */
+  pageOnly: boolean
+  /** Writes the table of each scenario's README as well. */
+  readmes: boolean
+  say: (line: string) => void
+}
+
 /**
- * Trains the suite with default settings and writes docs/results.md. Finished runs are kept in finished-runs.jsonl: the
- * command can be interrupted, and continues where it was. A run is repeated if its scenario or a default has changed.
- * `only` names experiments; empty: all. With `pageOnly` nothing is trained.
+ * Trains the suite with default settings and with those of the scenarios, and writes docs/results.md. Finished runs are kept in
+ * finished-runs.jsonl: the command can be interrupted, and continues where it was. A run is repeated if its scenario or a
+ * default has changed.
  */
-export async function resultsBenchmark(
-  folder: string,
-  { only, pageOnly, say }: { only: string[]; pageOnly: boolean; say: (line: string) => void },
-): Promise<Figure[]> {
+export async function resultsBenchmark(folder: string, { only, pageOnly, readmes, say }: Options): Promise<Figure[]> {
+  const suite = await readSuite()
+  const unknown = only.filter((name) => suite.every(({ id }) => id !== name))
+  if (unknown.length > 0) throw new Error(`no experiment ${unknown.join(', ')}; there are ${idsOf(suite)}`)
   const experiments = suite.filter(({ id }) => only.length === 0 || only.includes(id))
   for (const experiment of pageOnly ? [] : experiments) {
     // One after the other, and the page after each: the first rows can be read while the last ones train.
     for (const seed of seeds) await runOnce(experiment, seed, folder, say)
-    await writePage()
+    await writePage(suite)
   }
-  await writePage()
+  await writePage(suite)
+  if (readmes) await writeReadmes(experiments, say)
   return (await readFinishedRuns()).length === 0 ? [] : figures(experiments)
 }
 
+const idsOf = (suite: Experiment[]) => suite.map(({ id }) => id).join(', ')
+
 async function runOnce(experiment: Experiment, seed: number, folder: string, say: (line: string) => void) {
-  const { id, scenario: name, steps, set = {} } = experiment
-  const scenario = await untuned(name)
+  const { id, steps, set = {}, metric } = experiment
+  const scenario = await scenarioOf(experiment)
   const plan = resolvePlan(scenario, { steps, set })
   const configuration = await digestOf(scenario, plan)
   const finished = await readFinishedRuns()
@@ -49,49 +64,69 @@ async function runOnce(experiment: Experiment, seed: number, folder: string, say
       if (event.event === 'progress' && event.return_mean !== null) first ??= event
     },
   })
-  const score = scoreOf(experiment, result.evaluation)
+  const score = measured(metric, result.evaluation)
   const success = result.evaluation.success.ok === true
-  const untrained = first === undefined ? score : scoreOf(experiment, first)
-  const run = { experiment: id, seed, configuration, score, untrained, success, chosen }
+  const untrained = first === undefined ? score : measured(metric, first)
+  const names = Object.keys(scenario.package.agentgym.success)
+  const criteria = Object.fromEntries(names.map((name) => [name, measured(name, result.evaluation)]))
+  const run = { experiment: id, seed, configuration, score, untrained, success, criteria, chosen }
   await keepFinishedRun({ ...run, steps: result.steps, seconds: Math.round(result.seconds) })
-  say(`  ${experiment.metric} ${score.toFixed(2)}, ${Math.round(result.seconds)} s`)
+  say(`  ${metric} ${score.toFixed(2)}, ${Math.round(result.seconds)} s`)
 }
 
-/** The scenario as if its author had set nothing. */
-async function untuned(name: string): Promise<BuiltScenario> {
-  const scenario = await loadScenario(fileURLToPath(new URL(`../../../plugins/${name}`, import.meta.url)))
+/** As it is, or as if its author had set nothing. */
+async function scenarioOf({ scenario: name, tuned }: Experiment): Promise<BuiltScenario> {
+  const scenario = await loadScenario(`${plugins}${name}`)
+  if (tuned === true) return scenario
   const { agentgym } = scenario.package
   return { ...scenario, package: { ...scenario.package, agentgym: { ...agentgym, training: {} } } }
 }
 
-const chosenDefaults = fileURLToPath(new URL('../../../runtime/src/training/chosen-defaults.ts', import.meta.url))
-
 /**
- * Of all that decides a run, the code included that chooses settings by the scenario. The same on every machine: numbers of
+ * Of all that decides a run, the rules included that choose settings by the scenario. The same on every machine: numbers of
  * threads change the last bits at most.
  */
-async function digestOf({ hash }: BuiltScenario, plan: ReturnType<typeof resolvePlan>): Promise<string> {
+async function digestOf(scenario: BuiltScenario, plan: ReturnType<typeof resolvePlan>): Promise<string> {
   const { rollout_workers, learner_threads, checkpoint_every, ...settings } = plan.settings
+  const rules = choiceRules(spacesOf(await scenarioCode(scenario)).observation, plan)
   return createHash('sha256')
-    .update(JSON.stringify({ hash, algorithm: plan.algorithm, settings }))
-    .update(await readFile(chosenDefaults))
+    .update(JSON.stringify({ hash: scenario.hash, algorithm: plan.algorithm, settings, rules }))
     .digest('hex')
 }
 
-function scoreOf({ metric }: Experiment, of: Pick<Evaluation, 'metrics'> & { return_mean: number | null }): number {
-  const score = metric === 'return_mean' ? of.return_mean : of.metrics[metric]
-  if (score === null || score === undefined) throw new Error(`no ${metric} was measured`)
-  return score
+function measured(name: string, of: Pick<Evaluation, 'metrics'> & { return_mean: number | null }): number {
+  const value = name === 'return_mean' ? of.return_mean : of.metrics[name]
+  if (value === null || value === undefined) throw new Error(`no ${name} was measured`)
+  return value
 }
 
-async function writePage(): Promise<void> {
+async function writePage(suite: Experiment[]): Promise<void> {
   await writeFile(page, resultsPage(suite, seeds, await readFinishedRuns()))
+}
+
+/** The table of results in each scenario's README, which has what players without training reach besides. */
+async function writeReadmes(experiments: Experiment[], say: (line: string) => void): Promise<void> {
+  const runs = await readFinishedRuns()
+  for (const plain of experiments.filter(({ set, tuned }) => set === undefined && tuned === undefined)) {
+    say(`${plain.scenario}/README.md …`)
+    const scenario = await loadScenario(`${plugins}${plain.scenario}`)
+    const trained = experiments.filter((experiment) => experiment.scenario === plain.scenario)
+    const table = scenarioTable({
+      success: scenario.package.agentgym.success,
+      players: playScripted(await scenarioCode(scenario)),
+      trained: trained.map((experiment) => ({ experiment, runs: runsOf(experiment, runs, seeds) })),
+      seeds: seeds.length,
+    })
+    const path = `${plugins}${plain.scenario}/README.md`
+    await writeFile(path, withTable(await readFile(path, 'utf8'), table))
+  }
 }
 
 async function figures(experiments: Experiment[]): Promise<Figure[]> {
   const runs = await readFinishedRuns()
-  return experiments.flatMap(({ id, metric, target }) => {
-    const scores = runs.filter(({ experiment }) => experiment === id).map(({ score }) => score)
+  return experiments.flatMap((experiment) => {
+    const { id, metric, target } = experiment
+    const scores = runsOf(experiment, runs, seeds).map(({ score }) => score)
     if (scores.length === 0) return []
     const what = `${id}: interquartile mean of ${scores.length} seeds`
     return [{ id: id.replaceAll('-', '_'), what, value: interquartileMean(scores), unit: metric, bar: target }]

@@ -25,6 +25,18 @@ describe('the page of results', () => {
     ])
   })
 
+  it('compares nothing set with tuned, from the untrained policy on', () => {
+    const tuned: Experiment = { ...walk, id: 'walk-tuned', steps: 5000, tuned: true }
+    const runs = [run('walk', 1, 9), { ...run('walk-tuned', 1, 12), steps: 700 }]
+    const page = resultsPage([walk, tuned], [1], runs)
+    expect(page).toContain('| walk | 9.0 (9.0 to 9.0) | 1,000 | 12.0 (12.0 to 12.0) | 5,000 | 75% |')
+    expect(page).toContain('Within 10% of tuned: 0 of 1 that were run with both; not walk.')
+  })
+
+  it('leaves out runs with other steps', () => {
+    expect(rowsOf([{ ...run('walk', 1, 9), steps: 500 }])).toEqual(rowsOf([]))
+  })
+
   it('has interquartile mean, interval, and the seeds that met the targets', () => {
     const runs = [run('walk', 3, 8), run('walk', 1, 10), run('walk', 2, 12), run('walk-blind', 1, 0.5)]
     expect(rowsOf(runs)).toEqual([

@@ -8,17 +8,22 @@ export function resultsPage(
   seeds: readonly number[],
   runs: readonly FinishedRun[],
 ): string {
-  const rows = suite.map((experiment) => {
-    const own = runs.filter((run) => run.experiment === experiment.id && seeds.includes(run.seed))
-    return { experiment, runs: own.toSorted((a, b) => a.seed - b.seed) }
-  })
-  const plain = rows.filter(({ experiment }) => experiment.set === undefined)
+  const rows = suite.map((experiment) => ({ experiment, runs: runsOf(experiment, runs, seeds) }))
+  const plain = rows.filter(({ experiment: { set, tuned } }) => set === undefined && tuned === undefined)
+  const tuned = rows.filter(({ experiment }) => experiment.tuned)
   const compared = rows.filter(({ experiment }) => experiment.set !== undefined)
   return `${[
     ...introduction(seeds.length),
     ...table(plain, seeds.length),
     '',
     ...overall(plain, seeds.length),
+    '',
+    '## Beside tuned settings',
+    '',
+    'The same with the `training` block of the scenario, which its author tuned. Share of tuned is what nothing set reaches on the way',
+    'from the untrained policy (0%) to the tuned one (100%). Steps differ where the block asks for more.',
+    '',
+    ...besideTuned(tuned, rows, seeds.length),
     '',
     '## Networks compared',
     '',
@@ -30,13 +35,22 @@ export function resultsPage(
   ].join('\n')}\n`
 }
 
-type Row = { experiment: Experiment; runs: FinishedRun[] }
+export type Row = { experiment: Experiment; runs: FinishedRun[] }
+
+/** Of these seeds, in their order; not those of an experiment that had other steps then. */
+export function runsOf(experiment: Experiment, runs: readonly FinishedRun[], seeds: readonly number[]): FinishedRun[] {
+  const { id, steps, tuned = false } = experiment
+  // Only whole rollouts are played. A training block may end a run early.
+  const least = tuned ? 1 : 0.9 * steps
+  const own = runs.filter((run) => run.experiment === id && seeds.includes(run.seed))
+  return own.filter((run) => run.steps <= 1.1 * steps && run.steps >= least).toSorted((a, b) => a.seed - b.seed)
+}
 
 const introduction = (seeds: number) => [
   '# Results',
   '',
   'What PPO reaches with nothing set but the number of steps: the `training` block of each scenario is removed. Written by',
-  '`npm run bench -- results`, which trains what is missing and can be interrupted.',
+  '`npm run bench -- results`, which trains what is missing and can be interrupted. Every folder of `plugins/` is in it.',
   '',
   `The score is the mean over 100 held-out episodes that decided nothing. Of ${seeds} seeds, the table has the interquartile mean`,
   'and its 95% bootstrap interval (Agarwal et al. 2021), and on how many seeds all targets of the scenario are met. Untrained',
@@ -72,6 +86,37 @@ function overall(rows: Row[], seeds: number): string[] {
   ]
 }
 
+/** From here on, nothing set counts as good as tuned. */
+const WITHIN = 0.9
+
+function besideTuned(tuned: Row[], all: Row[], seeds: number): string[] {
+  const shares = tuned.map((row) => {
+    const plain = all.find(({ experiment }) => experiment.id === row.experiment.scenario)
+    const share = plain === undefined || plain.runs.length === 0 || row.runs.length === 0 ? null : shareOf(plain, row)
+    return { row, plain, share }
+  })
+  const known = shares.filter(({ share }) => share !== null)
+  const below = known.filter(({ share }) => (share ?? 0) < WITHIN).map(({ row }) => row.experiment.scenario)
+  return [
+    '| Scenario | Nothing set | at steps | Tuned | at steps | Share of tuned |',
+    '|---|---:|---:|---:|---:|---:|',
+    ...shares.map(({ row, plain, share }) => {
+      const { scenario, steps } = row.experiment
+      const percent = share === null ? '' : `${minus((100 * share).toFixed(0))}%`
+      const [own, ownSteps] = [scoreText(plain?.runs ?? [], seeds), count(plain?.experiment.steps ?? 0)]
+      return `| ${[scenario, own, ownSteps, scoreText(row.runs, seeds), count(steps), percent].join(' | ')} |`
+    }),
+    '',
+    `Within 10% of tuned: ${known.length - below.length} of ${known.length} that were run with both${below.length === 0 ? '.' : `; not ${below.join(', ')}.`}`,
+  ]
+}
+
+function shareOf(plain: Row, tuned: Row): number {
+  const from = mean(plain.runs.map((run) => run.untrained))
+  const reached = ({ runs }: Row) => interquartileMean(runs.map(({ score }) => score)) - from
+  return reached(plain) / reached(tuned)
+}
+
 function comparison(rows: Row[], all: Row[]): string[] {
   return [
     '| Scenario | Steps | By default | Changed | With the change |',
@@ -92,24 +137,31 @@ const closing = [
   '- Published: [RL-Zoo’s benchmark](https://github.com/DLR-RM/rl-baselines3-zoo/blob/master/benchmark.md), PPO, one run each with',
   '  settings tuned for the task, on Gymnasium’s environments (LunarLander-v2). MinAtar publishes learning curves over 5,000,000',
   '  frames and no numbers, so breakout has none here.',
-  '- Steps are those that 5 seeds of all scenarios can be trained for on two cores. Boards are slow: 200,000 steps of breakout or',
-  '  snake with convolutions take about two minutes on a core that has nothing else to do, and snake needs millions.',
+  '- Steps are those that 5 seeds of all scenarios can be trained for on two cores. Boards are slow, and snake needs millions.',
   '- `agentgym train` takes the `training` block of a scenario, which is tuned, and more steps where they are needed.',
 ]
 
-function scoreText(runs: FinishedRun[], seeds: number): string {
-  if (runs.length === 0) return 'not run'
+/** Interquartile mean and interval. */
+export function scoreText(runs: FinishedRun[], seeds: number, none = 'not run'): string {
+  if (runs.length === 0) return none
   const scores = runs.map(({ score }) => score)
-  const digits = Math.max(...scores.map(Math.abs)) < 2 ? 2 : Math.max(...scores.map(Math.abs)) < 50 ? 1 : 0
+  const digits = digitsOf(scores)
   const partial = runs.length < seeds ? `, ${runs.length} of ${seeds} seeds` : ''
   return `${minus(interquartileMean(scores).toFixed(digits))} ${intervalText(stratifiedBootstrap([scores]), digits)}${partial}`
+}
+
+/** Decimals that a score of this size is printed with. */
+export function digitsOf(scores: number[]): number {
+  const largest = Math.max(...scores.map(Math.abs))
+  return largest < 2 ? 2 : largest < 50 ? 1 : 0
 }
 
 function intervalText({ low, high }: Interval, digits: number): string {
   return `(${minus(low.toFixed(digits))} to ${minus(high.toFixed(digits))})`
 }
 
-function met(runs: FinishedRun[]): string {
+/** Seeds that met all criteria. */
+export function met(runs: FinishedRun[]): string {
   return runs.length === 0 ? '' : `${runs.filter(({ success }) => success).length} of ${runs.length}`
 }
 
@@ -121,7 +173,7 @@ function untrained(runs: FinishedRun[]): string {
 
 /** What the seeds chose; they agree unless a scenario is at the edge of two cases. */
 function discount(runs: FinishedRun[]): string {
-  const chosen = runs.map(({ chosen: { gamma, gae_lambda } }) => `${gamma} · ${gae_lambda}`)
+  const chosen = runs.map(({ chosen: { gamma = '', gae_lambda = '' } }) => `${gamma} · ${gae_lambda}`)
   return [...new Set(chosen)].join(' or ')
 }
 
@@ -129,11 +181,11 @@ function mean(values: number[]): number {
   return values.reduce((sum, value) => sum + value, 0) / values.length
 }
 
-function count(value: number): string {
+export function count(value: number): string {
   return value.toLocaleString('en-US')
 }
 
 /** With a minus sign instead of a hyphen. */
-function minus(value: number | string): string {
+export function minus(value: number | string): string {
   return String(value).replace('-', '−')
 }

@@ -17,10 +17,12 @@ function statisticsOf(observation: SpaceDescription, network: { convolution?: ty
 }
 
 describe('statistics that do not follow the observations', () => {
-  it('scale images by their bounds to 0 and 1', () => {
-    const { fixed, mean, variance } = statisticsOf(image(-1, 255))
-    expect(fixed).toEqual(new Uint8Array(64).fill(1))
-    expect([mean[7], variance[7]]).toEqual([-1, 256 ** 2])
+  it('scale boards by their bounds to 0 and 5, and images that are halved to 0 and 1', () => {
+    const board = statisticsOf(image(-1, 255))
+    expect(board.fixed).toEqual(new Uint8Array(64).fill(1))
+    expect([board.mean[7], board.variance[7]]).toEqual([-1, Math.fround((256 / 5) ** 2)])
+    const photo = statisticsOf(image(-1, 255, 32))
+    expect([photo.mean[7], photo.variance[7]]).toEqual([-1, 256 ** 2])
   })
 
   it.each([

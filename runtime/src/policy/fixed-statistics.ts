@@ -10,9 +10,16 @@ export type FixedStatistics = {
 }
 
 /**
- * Statistics that scale images by their bounds to 0 … 1: a zero is then what the padding is, and a pattern has the same numbers
- * wherever it is. Statistics of each position would undo what a convolution shares, and a square that is seldom occupied
- * would enter as 10. Images without two bounds are standardized like all other numbers. Vectors of a sentence encoder stay as
+ * Largest value of a board after scaling. Few squares of a board are occupied: with 1, what stands on a single square hardly moves
+ * the first dense layer, and is learned slowly. Images that are large enough to be halved are full of numbers, and enter as
+ * 0 … 1.
+ */
+export const BOARD_RANGE = 5
+
+/**
+ * Statistics that scale images by their bounds to 0 … 1, boards to 0 … 5: a zero is then what the padding is, and a pattern has
+ * the same numbers wherever it is. Statistics of each position would undo what a convolution shares, and a square that is
+ * seldom occupied would enter as 10. Images without two bounds are standardized like all other numbers. Vectors of a sentence encoder stay as
  * they are: standardized, numbers that hardly vary would be as loud as those that carry the meaning.
  */
 export function fixedStatistics(
@@ -24,10 +31,10 @@ export function fixedStatistics(
   const columns = leaves.flatMap((leaf, i) => {
     const space = spaces[i]
     if (space.type === 'text') return Array.from({ length: leaf.size }, () => ({ from: 0, range: 1 }))
-    const image = space.type === 'box' && convolutionLayers(policy, leaf).length > 0
-    return Array.from({ length: leaf.size }, (_, column) =>
-      image ? scaleOf(space.low[column], space.high[column]) : null,
-    )
+    const layers = convolutionLayers(policy, leaf)
+    if (space.type !== 'box' || layers.length === 0) return Array.from({ length: leaf.size }, () => null)
+    const largest = layers.some(({ stride }) => stride > 1) ? 1 : BOARD_RANGE
+    return Array.from({ length: leaf.size }, (_, column) => scaleOf(space.low[column], space.high[column], largest))
   })
   return {
     fixed: Uint8Array.from(columns, (scale) => (scale === null ? 0 : 1)),
@@ -46,8 +53,8 @@ function numericSpaces(space: SpaceDescription): Exclude<SpaceDescription, { typ
 /** The least range that counts beside the normalizer's epsilon, and the greatest that is one: ±3.4e38 says "any number". */
 const RANGES = { least: 1e-2, greatest: 1e5 }
 
-function scaleOf(from: number | null, to: number | null): { from: number; range: number } | null {
+function scaleOf(from: number | null, to: number | null, largest: number): { from: number; range: number } | null {
   if (from === null || to === null) return null
   const range = to - from
-  return range >= RANGES.least && range <= RANGES.greatest ? { from, range } : null
+  return range >= RANGES.least && range <= RANGES.greatest ? { from, range: range / largest } : null
 }

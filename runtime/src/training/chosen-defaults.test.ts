@@ -59,6 +59,7 @@ describe('defaults that the scenario decides', () => {
 
   it('have a small λ for dense rewards, and a short horizon if nothing but the time limit ends long episodes', async () => {
     expect((await choose({}))?.settings).toEqual({
+      ...{ rollout_steps: 128, minibatch_size: 256, epochs: 8 },
       ...{ learning_rate: 0.001, entropy_coefficient: 0.01, gamma: 0.98, gae_lambda: 0.9 },
     })
     const discounts = [
@@ -79,12 +80,27 @@ describe('defaults that the scenario decides', () => {
     expect((await choose({}, {}, both))?.settings).toMatchObject({ learning_rate: 0.003, entropy_coefficient: 0.03 })
   })
 
+  it('have large batches and a higher learning rate for boards that are large enough for convolutions', async () => {
+    const board = (size: number): SpaceDescription => {
+      const all = (bound: number) => Array<number>(size * size).fill(bound)
+      return { type: 'box', shape: [1, size, size], low: all(0), high: all(1) }
+    }
+    const large = { rollout_steps: 512, minibatch_size: 1024, epochs: 4, learning_rate: 0.002 }
+    expect((await choose({}, {}, board(10)))?.settings).toMatchObject(large)
+    expect((await choose({}, { environments: 32 }, board(10)))?.settings.rollout_steps).toBe(256)
+    expect((await choose({}, { environments: 999 }, board(10)))?.settings.rollout_steps).toBe(128)
+    const small = { rollout_steps: 128, minibatch_size: 256, epochs: 8, learning_rate: 0.001 }
+    expect((await choose({}, {}, board(3)))?.settings).toMatchObject(small)
+  })
+
   it('never replace what is set, and measure nothing if that is all', async () => {
     const half = resolveTrainingPlan({ gamma: 0.9 })
     const chosen = await choose({}, { gamma: 0.9 })
-    expect(chosen?.settings).toEqual({ learning_rate: 0.001, entropy_coefficient: 0.01, gae_lambda: 0.9 })
+    expect(chosen?.settings).not.toHaveProperty('gamma')
+    expect(chosen?.settings).toMatchObject({ learning_rate: 0.001, entropy_coefficient: 0.01, gae_lambda: 0.9 })
     expect(withChosen(half, chosen?.settings ?? {}).settings).toMatchObject({ gamma: 0.9, gae_lambda: 0.9 })
-    const full = { learning_rate: 0.1, entropy_coefficient: 0, gamma: 0.9, gae_lambda: 1 }
+    const batches = { rollout_steps: 8, minibatch_size: 32, epochs: 2 }
+    const full = { ...batches, learning_rate: 0.1, entropy_coefficient: 0, gamma: 0.9, gae_lambda: 1 }
     expect(await choose({}, full)).toBeNull()
     expect(await choose({}, { gamma: 0.9, gae_lambda: 1 })).toMatchObject({ measured: null })
     const plan = resolveTrainingPlan({}, { settings: full })

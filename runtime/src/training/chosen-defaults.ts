@@ -2,6 +2,9 @@ import assert from 'node:assert'
 import { type ChosenDefaults, chosenSettings, type SpaceDescription, type TrainingPlan } from '@agentgym/contract'
 import { observationLeaves, TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
 import type { RolloutSegment } from '../learner/learner-types.ts'
+import { isImage } from '../policy/convolution.ts'
+import { BOARD_RANGE } from '../policy/fixed-statistics.ts'
+import { environmentsOf } from './settings.ts'
 
 /** Environment steps that a random policy plays before training, over all environments. */
 export const MEASURED_STEPS = 4096
@@ -50,11 +53,14 @@ function measureEpisodes(segments: readonly Played[]): Pick<Measurement, 'episod
   return { episode_length: lengths.reduce((a, b) => a + b) / lengths.length, terminated }
 }
 
-/** Rewards closer together than this are one a step, with some noise. */
-const DENSE_SPACING = 4
-
-/** Shorter episodes end before a discount matters. */
-const LONG_EPISODE = 50
+const discountRules = {
+  /** Rewards closer together than this are one a step, with some noise. */
+  denseSpacing: 4,
+  /** Shorter episodes end before a discount matters. */
+  longEpisode: 50,
+  gamma: { longHorizon: 0.995, shortHorizon: 0.98 },
+  lambda: { dense: 0.9, sparse: 0.98 },
+} as const
 
 /**
  * Discount and λ for these rewards. Where every step is rewarded, λ is smaller: the critic learns quickly, and long sums of
@@ -62,23 +68,51 @@ const LONG_EPISODE = 50
  * later will be seen later. Everywhere else an action may decide about a reward far away, such as a goal.
  */
 function chooseDiscount({ reward_spacing, episode_length, terminated }: Measurement): Choice {
-  const dense = reward_spacing !== null && reward_spacing <= DENSE_SPACING
-  const short = dense && !terminated && episode_length >= LONG_EPISODE
+  const { denseSpacing, longEpisode, gamma, lambda } = discountRules
+  const dense = reward_spacing !== null && reward_spacing <= denseSpacing
+  const short = dense && !terminated && episode_length >= longEpisode
   const spacing = reward_spacing === null ? '' : reward_spacing.toFixed(reward_spacing < 10 ? 1 : 0)
   const rewards =
     reward_spacing === null ? 'all rewards are equal at first' : `one reward that matters in ${spacing} steps`
   const ends = short ? ', episodes end by the time limit only' : dense && terminated ? ', episodes terminate' : ''
-  return { settings: { gamma: short ? 0.98 : 0.995, gae_lambda: dense ? 0.9 : 0.98 }, reason: `${rewards}${ends}` }
+  const settings = {
+    gamma: short ? gamma.shortHorizon : gamma.longHorizon,
+    gae_lambda: dense ? lambda.dense : lambda.sparse,
+  }
+  return { settings, reason: `${rewards}${ends}` }
 }
 
+const smallBatches = { rollout_steps: 128, minibatch_size: 256, epochs: 8 }
+
+/** About 8,192 samples for an update. */
+const largeBatches = (environments: number) => ({
+  rollout_steps: Math.max(smallBatches.rollout_steps, Math.floor(8192 / environments)),
+  minibatch_size: 1024,
+  epochs: 4,
+})
+
 /**
- * Learning rate and entropy bonus for these spaces. A word is seen rarely, so its embedding has few gradients to learn from;
- * and until words are told apart, the policy must not settle for what suits most texts.
+ * What these observations ask for. A word is seen rarely, so its embedding has few gradients to learn from; and until words are
+ * told apart, the policy must not settle for what suits most texts. On a board, what an action leads to depends on much that
+ * differs between games: a small batch says more about its games than about the policy.
  */
-function chooseForSpaces(observation: SpaceDescription): Choice {
-  const text = observationLeaves(observation).some(({ kind }) => kind === 'text')
-  if (text) return { settings: { learning_rate: 0.003, entropy_coefficient: 0.03 }, reason: 'text' }
-  return { settings: { learning_rate: 0.001, entropy_coefficient: 0.01 }, reason: 'no text' }
+function chooseForSpaces(observation: SpaceDescription, environments: number): Choice {
+  const leaves = observationLeaves(observation)
+  if (leaves.some(({ kind }) => kind === 'text')) {
+    return { settings: { ...smallBatches, learning_rate: 0.003, entropy_coefficient: 0.03 }, reason: 'text' }
+  }
+  if (leaves.some(isImage)) {
+    const batches = largeBatches(environments)
+    return { settings: { ...batches, learning_rate: 0.002, entropy_coefficient: 0.01 }, reason: 'a board or image' }
+  }
+  return { settings: { ...smallBatches, learning_rate: 0.001, entropy_coefficient: 0.01 }, reason: 'no text' }
+}
+
+/** What runs of a plan with these observations choose by: where two answers are equal, so are the choices for equal rewards. */
+export function choiceRules(observation: SpaceDescription, plan: TrainingPlan): unknown {
+  const board = observationLeaves(observation).some(isImage)
+  const { settings } = chooseForSpaces(observation, environmentsOf(plan))
+  return { settings, discountRules, ...(board ? { BOARD_RANGE } : {}) }
 }
 
 /** The plan's settings that the scenario decides. */
@@ -98,7 +132,10 @@ export async function chooseDefaults(
   const unset = unsetIn(plan)
   if (unset.length === 0) return null
   const measured = unset.some((name) => measuredSettings.includes(name)) ? await measure() : null
-  const choices = [chooseForSpaces(observation), ...(measured === null ? [] : [chooseDiscount(measured)])]
+  const choices = [
+    chooseForSpaces(observation, environmentsOf(plan)),
+    ...(measured === null ? [] : [chooseDiscount(measured)]),
+  ]
   const settings = choices.flatMap((choice) => Object.entries(choice.settings)).filter(([name]) => unset.includes(name))
   return { settings: Object.fromEntries(settings), reason: choices.map(({ reason }) => reason).join('; '), measured }
 }

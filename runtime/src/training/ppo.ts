@@ -27,6 +27,7 @@ export function planRollouts(settings: Pick<PpoSettings, 'steps' | 'environments
   batch: number
   iterations: number
 } {
+  assert(settings.rollout_steps !== null, 'chosen before training')
   const rolloutSteps = Math.min(settings.rollout_steps, Math.max(1, Math.floor(settings.steps / settings.environments)))
   const batch = rolloutSteps * settings.environments
   return { rolloutSteps, batch, iterations: Math.max(1, Math.floor(settings.steps / batch)) }
@@ -61,15 +62,16 @@ export function ppo({ settings, seed, collector, learner, observe }: PpoParts): 
 
 /** The settings of one update, schedules applied; `remaining` falls from 1 to (almost) 0 over the run. */
 function updateOf(settings: PpoSettings, remaining: number, seed: number): PpoUpdate {
-  const { learning_rate, entropy_coefficient, gamma, gae_lambda } = settings
+  const { minibatch_size, epochs, learning_rate, entropy_coefficient, gamma, gae_lambda } = settings
+  assert(minibatch_size !== null && epochs !== null, 'chosen before training')
   assert(learning_rate !== null && entropy_coefficient !== null, 'chosen before training')
   assert(gamma !== null && gae_lambda !== null, 'chosen before training')
   return {
     algorithm: 'ppo',
     gamma,
     gaeLambda: gae_lambda,
-    epochs: settings.epochs,
-    minibatchSize: settings.minibatch_size,
+    epochs,
+    minibatchSize: minibatch_size,
     optimizer: 'adam',
     learningRate: learning_rate * (settings.learning_rate_schedule === 'linear' ? remaining : 1),
     clipRange: settings.clip_range * (settings.clip_range_schedule === 'linear' ? remaining : 1),

@@ -29,13 +29,13 @@ export function resolveAutomatic(plan: TrainingPlan): TrainingPlan {
   const environments = environmentsOf(plan)
   const cores = availableParallelism()
   const workers = rollout_workers || Math.max(1, Math.min(cores, Math.floor(environments / 8)))
-  const threads = learner_threads || (minibatchOf(plan) >= 2048 ? Math.min(cores, 8) : 1)
+  const threads = learner_threads || ((minibatchOf(plan) ?? 0) >= 2048 ? Math.min(cores, 8) : 1)
   const chosen = { rollout_workers: Math.min(workers, environments), learner_threads: threads }
   return { ...plan, settings: { ...plan.settings, ...chosen } } as TrainingPlan
 }
 
-/** Samples of one gradient step. */
-function minibatchOf(plan: TrainingPlan): number {
+/** Samples of one gradient step; null: chosen by the scenario, which never takes large ones. */
+function minibatchOf(plan: TrainingPlan): number | null {
   if (plan.algorithm === 'a2c') return plan.settings.environments * plan.settings.rollout_steps
   return plan.settings.minibatch_size
 }
