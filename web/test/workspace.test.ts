@@ -73,6 +73,13 @@ describe('runs', () => {
     expect(refused.text).toContain('value="keep me"')
   })
 
+  it('start from an agent of the registry, and from nothing else', async () => {
+    const { status, text } = await start({ from: '@acme/pole' })
+    expect(status).toBe(422)
+    expect(text).toMatch(/name="from"[^>]*value="@acme\/pole"/)
+    expect(text).toContain('is a scenario')
+  })
+
   it('submitted twice are one run', async () => {
     const { text } = await owner.get('/runs/new')
     const once = /name="idempotency_key" value="([^"]+)"/.exec(text)?.[1] ?? ''

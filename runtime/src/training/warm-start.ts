@@ -5,9 +5,8 @@ import {
   AgentGymError,
   type AgentParent,
   agentParentSchema,
-  continuedNetwork,
+  continuedAgentPlan,
   type PolicySpec,
-  resolveTrainingPlan,
   type ScenarioPackage,
   settingValue,
   type TrainingAlgorithm,
@@ -69,14 +68,12 @@ function parseJson(text: string): Record<string, unknown> {
 /** As `resolvePlan`, with the agent's algorithm and network where the request names no other. */
 export function warmStartPlan(
   scenario: { package: ScenarioPackage },
-  { algorithm: requested, steps, set = {} }: PlanRequest,
+  { algorithm, steps, set = {} }: PlanRequest,
   start: Pick<WarmStart, 'algorithm' | 'policy'>,
 ): TrainingPlan {
-  const { training } = scenario.package.agentgym
-  const { algorithm } = resolveTrainingPlan({}, { algorithm: requested ?? start.algorithm })
   const settings = Object.fromEntries(Object.entries(set).map(([key, text]) => [key, settingValue(key, text)]))
-  const network = continuedNetwork(algorithm, start.policy)
-  return resolveAutomatic(resolveTrainingPlan(training, { algorithm, steps, settings: { ...network, ...settings } }))
+  const { training } = scenario.package.agentgym
+  return resolveAutomatic(continuedAgentPlan(training, { algorithm, steps, settings }, start))
 }
 
 /** What is compared, in this order, with the name that a user knows it by. */

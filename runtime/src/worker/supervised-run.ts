@@ -10,6 +10,7 @@ import type { BuiltScenario } from '../sandbox/build-scenario.ts'
 import { type ScenarioCode, scenarioCode } from '../sandbox/scenario-code.ts'
 import { type RunTrainingOptions, runTraining, type TrainingOutcome } from '../training/run-training.ts'
 import type { RunPlace } from '../training/training-loop.ts'
+import type { WarmStart } from '../training/warm-start.ts'
 import { hasDied, publicReport, wasKilled } from './failure-report.ts'
 import type { JobContext } from './job-context.ts'
 import type { RunMeter } from './run-meter.ts'
@@ -36,6 +37,7 @@ export class SupervisedRun {
   readonly #context: RunContext
   readonly #scenario: BuiltScenario
   readonly #plan: TrainingPlan
+  readonly #start: WarmStart | null
   readonly #stop = new AbortController()
   /** The last checkpoint, and the metered time then. */
   #checkpoint: { bytes: Uint8Array | null; iteration: number; meteredMs: number }
@@ -50,17 +52,19 @@ export class SupervisedRun {
   constructor(
     job: LeasedTraining,
     context: RunContext,
-    start: { scenario: BuiltScenario; plan: TrainingPlan; checkpoint: Uint8Array | null },
+    begin: { scenario: BuiltScenario; plan: TrainingPlan; checkpoint: Uint8Array | null; start: WarmStart | null },
   ) {
     this.#job = job
     this.#context = context
-    this.#scenario = start.scenario
-    this.#plan = start.plan
+    this.#scenario = begin.scenario
+    this.#plan = begin.plan
+    this.#start = begin.start
     const iteration = job.run.checkpoint?.iteration ?? 0
-    this.#checkpoint = { bytes: start.checkpoint, iteration, meteredMs: 0 }
+    this.#checkpoint = { bytes: begin.checkpoint, iteration, meteredMs: 0 }
     this.#iteration = iteration
     this.#reported = iteration
-    this.#evaluated = iteration
+    // A run that starts from an agent evaluates it before the first iteration.
+    this.#evaluated = begin.checkpoint === null ? -1 : iteration
     const ends = AbortSignal.any([context.lease.stop, context.stop])
     if (ends.aborted) this.#stop.abort()
     ends.addEventListener('abort', () => this.#stop.abort(), { once: true })
@@ -100,6 +104,7 @@ export class SupervisedRun {
         plan: this.#plan,
         seed: run.seed,
         checkpoint: this.#checkpoint.bytes,
+        start: this.#start,
         everyIteration: true,
         trajectories: run.trajectories_every === 0 ? null : { every: run.trajectories_every },
         ...this.#handlers(),

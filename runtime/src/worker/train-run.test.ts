@@ -1,6 +1,14 @@
 // @module-tag full
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { integrityOf } from '@agentgym/client'
 import { afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest'
+import { sha256 } from '../sandbox/sha256.ts'
 import { decodeCheckpoint } from '../training/checkpoint.ts'
+import { recordedTraining } from '../training/testing/recorded-training.ts'
+import { readWarmStart, warmStartPlan } from '../training/warm-start.ts'
+import { agentFiles, unpackPackage } from './tarball.ts'
 import {
   addTraining,
   agentOf,
@@ -42,6 +50,18 @@ function curveOf(job: StoredJob) {
     ...{ iteration, steps, episodes_total, return_mean, length_mean, learner },
   }))
 }
+/** An agent of this server: as a job names it, and unpacked. */
+async function trainedAgent(publish: { name: string; version: string }) {
+  const job = addTraining(server, quick, { publish, settings: { hidden: [8, 8] } })
+  await workThrough(server)
+  const { model_hash } = await agentOf(job)
+  const tarball = job.agent ?? new Uint8Array()
+  const from = { ...publish, model_hash, integrity: await integrityOf(tarball), tarball_url: server.file(tarball) }
+  const folder = mkdtempSync(join(tmpdir(), 'agentgym-parent-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  await unpackPackage(tarball, folder, agentFiles)
+  return { from, folder }
+}
 const iterations = (count: number) => Array.from({ length: count }, (_, index) => index + 1)
 
 describe('a run', { timeout: 240_000 }, () => {
@@ -75,6 +95,34 @@ describe('a run', { timeout: 240_000 }, () => {
     expect(JSON.stringify(job.outcome)).toContain('lost at sea')
     expect(JSON.stringify(job.outcome)).not.toContain(process.cwd())
     expect(events.find(({ event }) => event === 'ended')).toMatchObject({ state: 'failed' })
+  })
+
+  it('starts from an agent with the weights that the same run on this machine would have', async () => {
+    const publish = { name: '@acme/walker', version: '1.0.0' }
+    const { from, folder } = await trainedAgent(publish)
+    const start = await readWarmStart(folder)
+    const set = { steps: '960', environments: '4', rollout_steps: '20', evaluation_episodes: '4' }
+    const plan = warmStartPlan(quick.scenario, { set }, start)
+    expect(plan.settings).toMatchObject({ hidden: [8, 8] })
+    const { success } = quick.scenario.package.agentgym
+    const local = await recordedTraining(quick.scenario, { plan, start, success, seed: 5 })
+    const job = addTraining(server, quick, { from, settings: plan.settings })
+    await workThrough(server)
+    const agent = await agentOf(job)
+    expect(agent.model_hash).toBe(sha256(local.outcome?.model ?? new Uint8Array()))
+    expect(agent.parent).toEqual({ ...publish, model_hash: from.model_hash, license: 'UNLICENSED' })
+    // The agent as it is, before the first step.
+    expect(job.evaluations.get(0)).toEqual(local.evaluations[0][0])
+  })
+
+  it('does not start from an agent with another model than the one that was fixed at submission', async () => {
+    const { from } = await trainedAgent({ name: '@acme/walker', version: '1.0.0' })
+    const job = addTraining(server, quick, { from: { ...from, model_hash: 'a'.repeat(64) } })
+    const worker = startWorker(server)
+    expect(await worker.until('failed')).toMatchObject({ error: { code: 'integrity_mismatch' }, run: job.id })
+    worker.stop()
+    await worker.ended
+    expect(job).toMatchObject({ state: 'leased', outcome: null, points: new Map() })
   })
 
   it('fails with settings that nobody can train with', async () => {

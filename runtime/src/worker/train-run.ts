@@ -15,14 +15,16 @@ import { decodeCheckpoint, settingsOf } from '../training/checkpoint.ts'
 import { packageAgent } from '../training/package-agent.ts'
 import type { TrainingOutcome } from '../training/run-training.ts'
 import { resolveAutomatic } from '../training/settings.ts'
+import { readWarmStart, type WarmStart } from '../training/warm-start.ts'
 import { publicReport } from './failure-report.ts'
 import { type JobContext, releaseLease } from './job-context.ts'
-import { inFolder, obtainScenario } from './obtain-package.ts'
+import { inFolder, obtainPackage, obtainScenario } from './obtain-package.ts'
 import { RunMeter } from './run-meter.ts'
 import { RunOutbox } from './run-outbox.ts'
 import { RunUploads } from './run-uploads.ts'
 import { isLost, isRefused, isTransient } from './server-requests.ts'
 import { type RunContext, SupervisedRun } from './supervised-run.ts'
+import { agentFiles } from './tarball.ts'
 import { nameOf, type WorkerEvent } from './worker-event.ts'
 
 const transferLimitMs = 10 * 60_000
@@ -64,21 +66,44 @@ function isRunFailure(error: unknown): error is AgentGymError {
 async function runTrainer(job: LeasedTraining, context: RunContext): Promise<WorkerEvent> {
   const { lease, folder, outbox } = context
   const { scenario: wanted, checkpoint: from } = job.run
-  const scenario = await obtainScenario(lease, wanted, folder)
+  const scenario = await obtainScenario(lease, wanted, path.join(folder, 'scenario'))
   const checkpoint =
     from === null
       ? null
       : await lease.request((signal) => downloadCheckpoint(lease.client, job, from, signal), {
           limitMs: transferLimitMs,
         })
+  const start = checkpoint === null ? await obtainStart(job, context) : null
   const plan = planOf(job, checkpoint)
-  const run = new SupervisedRun(job, context, { scenario, plan, checkpoint })
+  const run = new SupervisedRun(job, context, { scenario, plan, checkpoint, start })
   const outcome = await run.train()
   if (outcome !== null) return completeRun(job, context, { scenario, outcome })
   await outbox.drain()
   const reason = run.stopReason
   if (reason === 'release') return releaseLease(context, context.meter.meteredMs)
   return endRun(job, context, { state: reason === 'cancel' ? 'cancelled' : 'budget_exceeded' })
+}
+
+/**
+ * The agent that the run starts from, which may come from anyone: the tarball has the job's integrity, the model passes the
+ * structural walk, and its hash is the one that the server fixed when the run was submitted.
+ */
+async function obtainStart(
+  { run: { from } }: LeasedTraining,
+  { lease, folder }: RunContext,
+): Promise<WarmStart | null> {
+  if (from === null) return null
+  const parent = path.join(folder, 'parent')
+  await obtainPackage(lease, from, parent, agentFiles)
+  const start = await readWarmStart(parent)
+  const { name, version, model_hash: hash } = start.parent
+  if (name === from.name && version === from.version && hash === from.model_hash) return start
+  throw new AgentGymError({
+    code: 'integrity_mismatch',
+    message: `The tarball of ${from.name}@${from.version} contains ${name}@${version} with the model ${hash.slice(0, 12)}, and the job needs ${from.model_hash.slice(0, 12)}.`,
+    hint: 'Tell the operator of the server: its record of the version does not match the tarball.',
+    data: { agent: from.name, version: from.version, expected: from.model_hash, actual: hash },
+  })
 }
 
 /** As submitted. A resumed run goes on as it began: what its first machine chose, and defaults that have changed since. */

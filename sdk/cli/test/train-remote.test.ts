@@ -1,7 +1,7 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { playRecordedRun, recordedRunId } from './run-server.ts'
+import { playRecordedRun, queuedRun, recordedRunId } from './run-server.ts'
 import { serveRuns } from './serve-runs.ts'
 
 const { folder, serve, agentgym } = serveRuns()
@@ -68,7 +68,21 @@ describe('train --remote', () => {
     expect(stdout).toContain('agentgym runs watch 4f0c1d2e')
   })
 
+  it('starts from a published agent, and says which one', async () => {
+    const parent = { name: '@acme/pole', version: '1.2.0', model_hash: 'b'.repeat(64), license: 'MIT' }
+    const server = await serve({ run: queuedRun({ parent }) })
+    const words = ['train', '@acme/cart-pole', '--remote', '--from', '@acme/pole@^1']
+    const { stdout } = await agentgym(words)
+    expect(stdout).toContain('Starting from @acme/pole@1.2.0 (license MIT)')
+    const [start] = server.requests.filter(({ line }) => line === 'POST /v1/runs')
+    expect(start.body).toMatchObject({ scenario: '@acme/cart-pole', from: '@acme/pole@^1' })
+    const { stdout: shown } = await agentgym(['runs', 'show', '4f0c'])
+    expect(shown).toMatch(/started from\s+@acme\/pole@1\.2\.0 \(license MIT\)/)
+  })
+
   it.each([
+    [['train', '@acme/cart-pole', '--remote', '--from', '.'], 'agentgym agent publish'],
+    [['train', '@acme/cart-pole', '--remote', '--from', '1a2b3c4d'], 'agentgym agent publish'],
     [['train', '.', '--remote'], 'agentgym scenario publish'],
     [['train', 'cart-pole', '--remote'], 'agentgym search'],
     [['train', 'cart-pole', '--budget', '2'], '--remote'],

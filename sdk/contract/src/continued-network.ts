@@ -1,5 +1,26 @@
 import type { PolicySpec } from './agent-manifest.ts'
-import { algorithmSettings, hasNoEffect, type TrainingAlgorithm } from './training-settings.ts'
+import {
+  algorithmSettings,
+  hasNoEffect,
+  resolveTrainingPlan,
+  type TrainingAlgorithm,
+  type TrainingPlan,
+  type TrainingPlanRequest,
+} from './training-settings.ts'
+
+/**
+ * How a run trains that starts from an agent: as `resolveTrainingPlan`, with the agent's algorithm and network where the
+ * request names no other. Throws the same.
+ */
+export function continuedAgentPlan(
+  training: Record<string, unknown>,
+  { algorithm: requested, steps, settings }: TrainingPlanRequest,
+  agent: { algorithm: TrainingAlgorithm; policy: PolicySpec },
+): TrainingPlan {
+  const { algorithm } = resolveTrainingPlan({}, { algorithm: requested ?? agent.algorithm })
+  const network = continuedNetwork(algorithm, agent.policy)
+  return resolveTrainingPlan(training, { algorithm, steps, settings: { ...network, ...settings } })
+}
 
 /**
  * The settings with which a run has the network of `policy`, so that it can start from that policy's weights. Only those that

@@ -287,7 +287,7 @@ export {
   type WorkerHold,
   workerHoldSchema,
 } from './api/verification.ts'
-export { continuedNetwork } from './continued-network.ts'
+export { continuedAgentPlan, continuedNetwork } from './continued-network.ts'
 export { type ErrorCode, errorCatalog } from './error-catalog.ts'
 export { fileFailure, namingFile } from './file-failure.ts'
 export { nearestName } from './nearest-name.ts'

@@ -23,6 +23,8 @@ export type TrainingRunTable = {
   owner_id: Fixed<string>
   created_by: Fixed<string>
   scenario_version_id: Fixed<string>
+  /** The agent version whose weights it starts from; null: random weights. */
+  from_version_id: ColumnType<string | null, string | null | undefined, never>
   algorithm: Fixed<string>
   settings: JSONColumnType<Record<string, unknown>, string, never>
   seed: Fixed<number>

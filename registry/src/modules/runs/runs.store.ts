@@ -27,6 +27,9 @@ function selectRuns(query: Queries) {
     .innerJoin('accounts as creator', 'creator.id', 'run.created_by')
     .innerJoin('versions as scenario', 'scenario.id', 'run.scenario_version_id')
     .innerJoin('packages as scenario_package', 'scenario_package.id', 'scenario.package_id')
+    .leftJoin('versions as parent', 'parent.id', 'run.from_version_id')
+    .leftJoin('packages as parent_package', 'parent_package.id', 'parent.package_id')
+    .leftJoin('agent_versions as parent_agent', 'parent_agent.version_id', 'parent.id')
     .leftJoin('versions as published', 'published.id', 'run.published_version_id')
     .leftJoin('packages as published_package', 'published_package.id', 'published.package_id')
     .leftJoinLateral(
@@ -44,6 +47,9 @@ function selectRuns(query: Queries) {
     .select(['owner.username as owner', 'creator.username as creator'])
     .select(['scenario_package.name as scenario_name', 'scenario.version as scenario_version'])
     .select(['scenario.bundle_hash as scenario_hash'])
+    .select(['parent_package.name as parent_name', 'parent.version as parent_version'])
+    .select(sql<string | null>`parent_agent.manifest ->> 'model_hash'`.as('parent_hash'))
+    .select(sql<string | null>`parent.manifest ->> 'license'`.as('parent_license'))
     .select(['published_package.name as published_name', 'published.version as published_version'])
     .select(['checkpoint.iteration as checkpoint_iteration', 'checkpoint.steps as checkpoint_steps'])
     .select('checkpoint.created_at as checkpoint_at')
@@ -111,6 +117,7 @@ export function runOf(row: RunView, { publicUrl, training }: Pick<ServerConfig, 
     owner: row.owner,
     created_by: row.creator,
     scenario: { name: row.scenario_name, version: row.scenario_version, hash: row.scenario_hash ?? '' },
+    parent: parentOf(row),
     algorithm: row.algorithm,
     settings: row.settings,
     seed: row.seed,
@@ -142,6 +149,11 @@ export function runOf(row: RunView, { publicUrl, training }: Pick<ServerConfig, 
     agent: agentOf(row, publicUrl),
     last_event: row.last_seq,
   }
+}
+
+function parentOf({ parent_name, parent_version, parent_hash, parent_license }: RunView): Run['parent'] {
+  if (parent_name === null || parent_version === null || parent_hash === null) return null
+  return { name: parent_name, version: parent_version, model_hash: parent_hash, license: parent_license }
 }
 
 /** The part of the latest iteration's event that is returned with the run. */

@@ -11,6 +11,7 @@ import { coverRun, trainingPrice } from './pay-run.ts'
 import { requireOwnRun } from './run-access.ts'
 import type { RunServices } from './run-services.ts'
 import { requestCancel, resumeRun } from './run-state.ts'
+import { requireStartable } from './run-subjects.ts'
 import { type RunView, runOf } from './runs.store.ts'
 
 type Change = { actor: Actor | null; runId: string; ip: string | null }
@@ -53,6 +54,7 @@ export async function topUpRun(
     const price = await trainingPrice(query)
     if (price > 0) await coverRun(services, query, changed.run, price)
     await requireScenario(query, config, changed, ip)
+    await requireParent(query, config, changed)
     // The payment held for the run's scenario was released if the run ended before it trained.
     if (changed.run.iteration === 0)
       await holdAgain(query, config, { ...runPurchase(changed.run), actor: changed.actor, ip })
@@ -90,4 +92,16 @@ async function requireScenario(
     paid: true,
     ip,
   })
+}
+
+/** The same for the agent that it starts from, which a run that has a checkpoint no longer needs. */
+async function requireParent(
+  query: Transaction<Schema>,
+  config: ServerConfig,
+  { run, actor }: { run: RunView; actor: Actor },
+): Promise<void> {
+  const { parent_name: name, parent_version: version } = run
+  if (name === null || version === null || run.checkpoint_iteration !== null) return
+  const { id: packageId, member } = await findReadablePackage(query, actor, name)
+  await requireStartable(query, config, actor, { packageId, member, parent: { name, version } })
 }

@@ -1,6 +1,7 @@
 import assert from 'node:assert'
 import {
   AgentGymError,
+  continuedAgentPlan,
   type Run,
   resolveTrainingPlan,
   type startRunRequestSchema,
@@ -8,7 +9,7 @@ import {
 } from '@agentgym/contract'
 import type { Transaction } from 'kysely'
 import semver from 'semver'
-import { z } from 'zod'
+import type { z } from 'zod'
 import { recordAudit } from '../../core/access/audit.ts'
 import type { Actor } from '../../core/access/authorize.ts'
 import { authorize, requireActor } from '../../core/access/authorize.ts'
@@ -21,7 +22,6 @@ import type { Services } from '../../core/services.ts'
 import { requireRunnable } from '../orders/index.ts'
 import {
   authorizeScope,
-  chooseVersion,
   findPackage,
   lockPackage,
   type PackageName,
@@ -32,6 +32,13 @@ import { coverRun, trainingPrice } from './pay-run.ts'
 import { findOwner } from './run-access.ts'
 import { insertEvents, numbered } from './run-events.store.ts'
 import type { RunServices } from './run-services.ts'
+import {
+  requireStartable,
+  resolveScenario,
+  resolveStartingAgent,
+  type StartingAgent,
+  type TrainableScenario,
+} from './run-subjects.ts'
 import { findRunFor, type RunView, runOf, runsAhead } from './runs.store.ts'
 
 type RunRequest = z.output<typeof startRunRequestSchema>
@@ -47,13 +54,13 @@ type Submission = {
 }
 
 /**
- * Starts a run: resolves the scenario version and every setting, and then in one transaction writes run, first event,
- * audit entry and job, or nothing.
+ * Starts a run: resolves the versions of the scenario and of the agent to start from, and every setting, and then in one
+ * transaction writes run, first event, audit entry and job, or nothing.
  *
  * With an idempotency key, the same request returns the run created by the first one, whatever has changed since; a
- * different request throws `idempotency_key_reused`. Throws the errors of `resolveScenario`, `resolveTrainingPlan`,
- * `requireRunnable` and `reservePublication`, and `account_not_found`, `forbidden`, `unauthenticated` and
- * `rate_limited`.
+ * different request throws `idempotency_key_reused`. Throws the errors of `resolveScenario`, `resolveStartingAgent`,
+ * `resolveTrainingPlan`, `requireRunnable`, `requireStartable` and `reservePublication`, and `account_not_found`,
+ * `forbidden`, `unauthenticated` and `rate_limited`.
  */
 export async function submitRun(services: RunServices, submission: Submission): Promise<Run> {
   const { database, config } = services
@@ -68,19 +75,24 @@ export async function submitRun(services: RunServices, submission: Submission): 
   const { startsPerMinute } = config.training
   await limitRate(database, `start-run:${actor.accountId}`, { limit: startsPerMinute, windowSeconds: 60 })
   const scenario = await resolveScenario(services, actor, request.scenario)
-  const plan = planOf(scenario, request)
+  const from = request.from === undefined ? null : await resolveStartingAgent(services, actor, request.from)
+  const plan = planOf(scenario, from, request)
   const publication = request.publish === undefined ? null : parsePublication(request.publish)
   await services.openJobs.requireRoom('train', { accountId: actor.accountId, ownerId: owner.id })
-  const added = { submission, actor, owner, hash, scenario, plan, publication, queue: services.queue }
+  const added = { submission, actor, owner, hash, scenario, from, plan, publication, queue: services.queue }
   const written = await database.transaction((query) => writeRun(services, query, added))
   return typeof written === 'string' ? readEarlierRun(services, actor, written) : runOf(written, config)
 }
 
 /** All settings of the run, resolved as in `agentgym train`. Throws `config_invalid`. */
-function planOf({ training, name, version }: TrainableScenario, request: RunRequest): TrainingPlan {
-  const { algorithm, steps, settings } = request
+function planOf(
+  { training, name, version }: TrainableScenario,
+  from: StartingAgent | null,
+  { algorithm, steps, settings }: RunRequest,
+): TrainingPlan {
+  const requested = { algorithm, steps, settings }
   try {
-    return resolveTrainingPlan(training, { algorithm, steps, settings })
+    return from === null ? resolveTrainingPlan(training, requested) : continuedAgentPlan(training, requested, from)
   } catch (error) {
     if (!(error instanceof AgentGymError)) throw error
     throw new AgentGymError({ ...error.toReport(), message: `${error.message} (${name}@${version})` })
@@ -93,6 +105,8 @@ type NewRun = {
   owner: { id: string; username: string }
   hash: string
   scenario: TrainableScenario
+  /** Null: random weights. */
+  from: StartingAgent | null
   plan: TrainingPlan
   publication: Publication | null
   queue: JobQueue
@@ -100,7 +114,7 @@ type NewRun = {
 
 /** Returns the run, or for a concurrent request with the same key the ID of the first run. */
 async function writeRun(services: RunServices, query: Transaction<Schema>, added: NewRun): Promise<RunView | string> {
-  const { submission, actor, owner, scenario, plan, publication, hash, queue } = added
+  const { submission, actor, owner, scenario, from, plan, publication, hash, queue } = added
   const { request, idempotencyKey = null, traceparent, ip } = submission
   // Checked again, with a lock: removing the membership waits for the run, or the run is not written.
   if (owner.id !== actor.accountId) await authorize(query, actor, 'publish', owner.id, { scope: 'training:start' })
@@ -117,6 +131,7 @@ async function writeRun(services: RunServices, query: Transaction<Schema>, added
       owner_id: owner.id,
       created_by: actor.accountId,
       scenario_version_id: scenario.versionId,
+      from_version_id: from?.versionId ?? null,
       algorithm: plan.algorithm,
       settings: JSON.stringify(plan.settings),
       seed: request.seed,
@@ -146,6 +161,7 @@ async function writeRun(services: RunServices, query: Transaction<Schema>, added
   const price = await trainingPrice(query)
   if (price > 0) await coverRun(services, query, row, price)
   await requireRunnable(query, services.config, { actor, runId: row.id, owner, scenario, expectedPrice, ip })
+  if (from !== null) await requireStartable(query, services.config, actor, from)
   await writeTrail(query, row.id, added)
   await queue.enqueue(query, 'train', row.id, { account: actor.accountId, owner: owner.id })
   // Built here in the format of `findRunFor`, whose query would be the most expensive of the request.
@@ -153,6 +169,8 @@ async function writeRun(services: RunServices, query: Transaction<Schema>, added
     ...row,
     ...{ owner: owner.username, creator: actor.username },
     ...{ scenario_name: scenario.name, scenario_version: scenario.version, scenario_hash: scenario.hash },
+    ...{ parent_name: from?.parent.name ?? null, parent_version: from?.parent.version ?? null },
+    ...{ parent_hash: from?.parent.model_hash ?? null, parent_license: from?.parent.license ?? null },
     ...{ published_name: null, published_version: null },
     ...{ checkpoint_iteration: null, checkpoint_steps: null, checkpoint_at: null },
   }
@@ -162,7 +180,7 @@ async function writeRun(services: RunServices, query: Transaction<Schema>, added
 async function writeTrail(
   query: Transaction<Schema>,
   id: string,
-  { submission, actor, owner, scenario }: NewRun,
+  { submission, actor, owner, scenario, from }: NewRun,
 ): Promise<void> {
   await insertEvents(query, id, numbered(0, [{ type: 'queued', data: { reason: 'submitted', message: null } }]))
   await recordAudit(query, {
@@ -173,6 +191,7 @@ async function writeTrail(
     data: {
       scenario: `${scenario.name}@${scenario.version}`,
       owner: owner.username,
+      ...(from === null ? {} : { from: `${from.parent.name}@${from.parent.version}` }),
       budget_minor: submission.request.budget_minor ?? null,
     },
   })
@@ -206,78 +225,6 @@ async function readEarlierRun({ database, config }: Services, actor: Actor, id: 
   const found = await findRunFor(database.query, actor, id)
   assert(found !== undefined)
   return runOf(found, config)
-}
-
-type TrainableScenario = {
-  packageId: string
-  versionId: string
-  /** Whether the caller belongs to the owning account. */
-  member: boolean
-  name: string
-  version: string
-  /** SHA-256 (hex) of the bundle. */
-  hash: string | null
-  /** `agentgym.training` of its package.json. */
-  training: Record<string, unknown>
-}
-
-/**
- * The scenario version that `name[@range]` resolves to for a run: installable and trainable. Throws
- * `package_not_found`, `version_not_found`; `version_not_published` and `version_yanked` if it was named exactly;
- * `request_invalid` if it is not a scenario.
- */
-async function resolveScenario(services: RunServices, actor: Actor, target: string): Promise<TrainableScenario> {
-  const { query } = services.database
-  // The first @ is the scope's.
-  const at = target.indexOf('@', 1)
-  const name = at === -1 ? target : target.slice(0, at)
-  const { found, row } = await chooseVersion(query, actor, name, at === -1 ? '' : target.slice(at + 1))
-  const data = { name: found.name, version: row.version }
-  const shown = `${found.name}@${row.version}`
-  if (found.kind !== 'scenario')
-    throw new AgentGymError({
-      code: 'request_invalid',
-      message: `The field "scenario" is invalid: ${shown} is an agent.`,
-      hint: 'Name the scenario it was trained on.',
-      data: { field: 'scenario', ...data },
-    })
-  if (row.state !== 'published')
-    throw new AgentGymError({
-      code: 'version_not_published',
-      message: `${shown} ${row.state === 'checking' ? 'is still being checked' : 'was rejected'}, so it cannot be trained on.`,
-      hint: `\`agentgym info ${shown}\` shows its checks.`,
-      data,
-    })
-  if (row.yanked_at !== null)
-    throw new AgentGymError({
-      code: 'version_yanked',
-      message: `${shown} is yanked: new runs cannot train on it.`,
-      hint: 'Choose another version, or omit it to use the latest one.',
-      data,
-    })
-  const training = await trainingBlockOf(services, row.id)
-  const { id: packageId, member } = found
-  return { packageId, versionId: row.id, member, ...data, hash: row.bundle_hash, training }
-}
-
-const manifestSchema = z.object({
-  agentgym: z.object({ training: z.record(z.string(), z.unknown()).default({}) }),
-})
-
-async function trainingBlockOf(
-  { database, trainingDefaults }: RunServices,
-  versionId: string,
-): Promise<Record<string, unknown>> {
-  const kept = trainingDefaults.get(versionId)
-  if (kept !== undefined) return kept
-  const { manifest } = await database.query
-    .selectFrom('versions')
-    .select('manifest')
-    .where('id', '=', versionId)
-    .executeTakeFirstOrThrow()
-  const { training } = manifestSchema.parse(manifest).agentgym
-  trainingDefaults.set(versionId, training)
-  return training
 }
 
 export type PublicationRequest = { name: string; version?: string; visibility?: 'public' | 'private' }

@@ -116,9 +116,10 @@ async function bodyOf(
   checkpoint: Awaited<ReturnType<typeof latestCheckpoint>>,
 ): Promise<LeasedTraining['run']> {
   const url = (what: string) => `${config.publicUrl}/v1/jobs/${id}/${what}`
-  const { name, version, bundle_hash: hash, integrity } = await scenarioOf(query, run)
+  const { name, version, bundle_hash: hash, integrity } = await versionOf(query, run.scenario_version_id)
   return {
     scenario: { name, version, hash: hash ?? '', integrity, tarball_url: url('scenario') },
+    from: run.from_version_id === null ? null : await startOf(query, run.from_version_id, url('parent')),
     algorithm: run.algorithm,
     settings: run.settings,
     seed: run.seed,
@@ -145,8 +146,17 @@ async function bodyOf(
   }
 }
 
-/** The version that a run trains on. */
-async function scenarioOf(query: Queries, { scenario_version_id: id }: Pick<RunRow, 'scenario_version_id'>) {
+async function startOf(query: Queries, versionId: string, url: string): Promise<LeasedTraining['run']['from']> {
+  const { name, version, integrity } = await versionOf(query, versionId)
+  const { manifest } = await query
+    .selectFrom('agent_versions')
+    .select('manifest')
+    .where('version_id', '=', versionId)
+    .executeTakeFirstOrThrow()
+  return { name, version, model_hash: manifest.model_hash, integrity, tarball_url: url }
+}
+
+async function versionOf(query: Queries, id: string) {
   return query
     .selectFrom('versions')
     .innerJoin('packages', 'packages.id', 'versions.package_id')
@@ -188,16 +198,23 @@ export async function loseLease(query: Transaction<Schema>, context: RunContext,
   })
 }
 
-/** The tarball of the scenario that a leased run trains on. Throws `lease_lost`. */
-export function openLeasedScenario(services: RunServices, id: string, lease: string): Promise<OpenedObject> {
+const subjectColumns = { scenario: 'scenario_version_id', parent: 'from_version_id' } as const
+
+/** The tarball of the scenario that a leased run trains on, or of the agent that it starts from. Throws `lease_lost`. */
+export function openLeasedTarball(
+  services: RunServices,
+  id: string,
+  lease: string,
+  what: keyof typeof subjectColumns,
+): Promise<OpenedObject> {
   const { query } = services.database
   return openLeased(services, { kind: 'train', id, lease }, async () => {
     const run = await query
       .selectFrom('training_runs')
-      .select('scenario_version_id')
+      .select(`${subjectColumns[what]} as version`)
       .where('id', '=', id)
       .executeTakeFirst()
-    return run && (await scenarioOf(query, run)).object_key
+    return run?.version ? (await versionOf(query, run.version)).object_key : undefined
   })
 }
 

@@ -24,7 +24,7 @@ import { leaseEnd, noteUsage } from '../jobs/index.ts'
 import { finishRun } from './finish-run.ts'
 import { runParams } from './route-parts.ts'
 import type { RunServices } from './run-services.ts'
-import { openLeasedCheckpoint, openLeasedScenario } from './train-jobs.ts'
+import { openLeasedCheckpoint, openLeasedTarball } from './train-jobs.ts'
 import { recordProgress, storeAgent, storeCheckpoint, storeTrajectories } from './worker-reports.ts'
 import { storePart } from './worker-uploads.ts'
 
@@ -161,6 +161,21 @@ const scenarioRoute = defineRoute({
   },
 })
 
+const parentRoute = defineRoute({
+  method: 'get',
+  path: '/v1/jobs/{id}/parent',
+  // The lease is the credential.
+  access: 'anyone',
+  subject: 'job',
+  summary: 'The agent that a run starts from',
+  description: 'As the scenario: the lease in the header grants access to this tarball while it is active.',
+  request: { params: runParams, headers: leaseHeadersSchema },
+  responses: {
+    200: { description: 'The tarball.', content: leasedFile },
+    ...failures('lease_lost', 'worker_incompatible'),
+  },
+})
+
 const readCheckpointRoute = defineRoute({
   method: 'get',
   path: '/v1/jobs/{id}/checkpoint',
@@ -237,7 +252,15 @@ export function trainingJobRoutes(services: RunServices): OpenAPIHono<Env> {
     scenarioRoute,
     async (c) => {
       const lease = c.req.valid('header')['agentgym-lease']
-      return sendLeased(c, await openLeasedScenario(services, c.req.valid('param').id, lease))
+      return sendLeased(c, await openLeasedTarball(services, c.req.valid('param').id, lease, 'scenario'))
+    },
+    refuseOldWorkers,
+  )
+  routes.openapi(
+    parentRoute,
+    async (c) => {
+      const lease = c.req.valid('header')['agentgym-lease']
+      return sendLeased(c, await openLeasedTarball(services, c.req.valid('param').id, lease, 'parent'))
     },
     refuseOldWorkers,
   )

@@ -21,7 +21,7 @@ import {
   takeTurn,
   typesOf,
 } from './testing/train.ts'
-import { openLeasedCheckpoint, openLeasedScenario } from './train-jobs.ts'
+import { openLeasedCheckpoint, openLeasedTarball } from './train-jobs.ts'
 
 const lost = { code: 'lease_lost' }
 
@@ -60,7 +60,7 @@ describeOnEngines('runs and their workers on $kind', ({ open }) => {
     const { scenario } = turn.job.run
     const url = new URL(scenario.tarball_url)
     expect(url.pathname).toBe(`/v1/jobs/${id}/scenario`)
-    const { body, size } = await openLeasedScenario(training.services, id, turn.job.lease)
+    const { body, size } = await openLeasedTarball(training.services, id, turn.job.lease, 'scenario')
     const tarball = await buffer(body)
     expect(tarball.length).toBe(size)
     expect(`sha512-${createHash('sha512').update(tarball).digest('base64')}`).toBe(scenario.integrity)
@@ -125,7 +125,7 @@ describeOnEngines('runs and their workers on $kind', ({ open }) => {
       () => zombie.end(completed('sha512-none')),
       () => zombie.end({ state: 'failed', error: { code: 'training_failed', message: 'late' } }),
       () => zombie.end({ state: 'cancelled' }),
-      () => openLeasedScenario(training.services, id, zombie.job.lease),
+      () => openLeasedTarball(training.services, id, zombie.job.lease, 'scenario'),
       () => openLeasedCheckpoint(training.services, id, zombie.job.lease, 2),
     ]
     for (const write of writes) await expect(write()).rejects.toMatchObject(lost)

@@ -68,6 +68,7 @@ export function addTraining(
       settings: resolveTrainingPlan({}, { settings: small }).settings,
       seed: 5,
       attempt: 1,
+      from: null,
       checkpoint: null,
       trajectories_every: 0,
       publish: null,

@@ -233,7 +233,10 @@ const endpoints: Record<string, (server: JobServer, request: Request) => object 
       if (!job.points.has(point.iteration)) job.points.set(point.iteration, point)
     }
     for (const { iteration, evaluation } of evaluations) {
-      assert(job.points.has(iteration), `an evaluation of iteration ${iteration}, which has not been reported`)
+      assert(
+        iteration === 0 || job.points.has(iteration),
+        `an evaluation of iteration ${iteration}, which has not been reported`,
+      )
       if (!job.evaluations.has(iteration)) job.evaluations.set(iteration, evaluation)
     }
     meter(job, metered_ms)

@@ -23,6 +23,7 @@ import { unscopedName } from '../targets/scenarios.ts'
 import { confirm, printWrapped } from '../terminal/prompts.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
 import { runLine } from '../training-view/line-views.ts'
+import { parentText } from '../training-view/run-state.ts'
 import { claimAgentFolder } from './agent-folder.ts'
 
 export type RemoteFlags = {
@@ -45,11 +46,12 @@ export type RemoteFlags = {
 
 /** `agentgym train --remote`: queues a run on the server; with `--watch`, follows it and downloads the agent. */
 export async function trainRemote(target: string, flags: RemoteFlags, context: CommandContext): Promise<void> {
-  const scenario = await publishedTarget(target, context)
+  const scenario = await publishedTarget(target, 'scenario', context)
+  const from = flags.from === undefined ? undefined : await publishedTarget(flags.from, 'agent', context)
   const out = context.resolve(flags.out ?? join(agentsFolder, unscopedName(scenario.name)))
   if (flags.watch) await refuseTakenFolder(out, flags, context)
   const connection = await findConnection(context)
-  const request = await requestOf(connection, `${scenario.name}${scenario.range ? `@${scenario.range}` : ''}`, flags)
+  const request = await requestOf(connection, { scenario: scenario.text, from: from?.text }, flags)
   const run = await startAtPrice(connection, request, { yes: flags.yes ?? false }, context)
   if (run === undefined) return context.print('Canceled. No run was started.')
   if (flags.watch) return watchRunHere(connection, run, { out, force: flags.force ?? false }, context)
@@ -58,26 +60,42 @@ export async function trainRemote(target: string, flags: RemoteFlags, context: C
   for (const line of howToFollow(run, context)) context.print(line)
 }
 
-/** A scenario of the registry, in the locked version if that satisfies the requested range. */
+/** What to call a package that a remote run needs, and how to publish and find one. */
+const publishing = {
+  scenario: {
+    needs: 'remote runs need a published scenario',
+    publish: (shown: string) =>
+      `Publish it with agentgym scenario publish ${shown}, then train on its name: agentgym train @you/name --remote`,
+    find: 'Use the form @scope/name, such as @acme/cart-pole. Find scenarios with agentgym search.',
+  },
+  agent: {
+    needs: 'remote runs start from a published agent',
+    publish: (shown: string) =>
+      `Publish it with agentgym agent publish ${shown} --name @you/name, then start from its name: --from @you/name`,
+    find: 'Use the form @scope/name, such as @acme/cart-pole-ppo. An agent on this machine must be published first: agentgym agent publish DIR --name @you/name',
+  },
+}
+
+/** A package of the registry, in the locked version if that satisfies the requested range; `text` is `name[@range]`. */
 async function publishedTarget(
   target: string,
+  kind: keyof typeof publishing,
   context: CommandContext,
-): Promise<{ name: string; range: string | undefined }> {
+): Promise<{ name: string; text: string }> {
   const published = parsePackageTarget(target)
   const here = existsSync(context.resolve(target))
   if (published !== undefined && !here) {
     const locked = await findLocked(published, context)
-    return { name: published.name, range: locked?.version ?? published.range }
+    const range = locked?.version ?? published.range
+    return { name: published.name, text: range ? `${published.name}@${range}` : published.name }
   }
   const shown = shellQuote(target)
   throw new AgentGymError({
     code: 'usage_invalid',
     message: here
-      ? `${shown} is a local folder; remote runs need a published scenario`
-      : `${shown} is not a scenario of the registry`,
-    hint: here
-      ? `Publish it with agentgym scenario publish ${shown}, then train on its name: agentgym train @you/name --remote`
-      : `Use the form @scope/name, such as @acme/cart-pole. Find scenarios with agentgym search.`,
+      ? `${shown} is a local folder; ${publishing[kind].needs}`
+      : `${shown} is not a package of the registry; ${publishing[kind].needs}`,
+    hint: here ? publishing[kind].publish(shown) : publishing[kind].find,
     data: { target: target.slice(0, 200) },
   })
 }
@@ -96,11 +114,15 @@ async function refuseTakenFolder(out: string, flags: RemoteFlags, context: Comma
   }
 }
 
-async function requestOf(connection: Connection, scenario: string, flags: RemoteFlags): Promise<StartRunRequest> {
+async function requestOf(
+  connection: Connection,
+  packages: Pick<StartRunRequest, 'scenario' | 'from'>,
+  flags: RemoteFlags,
+): Promise<StartRunRequest> {
   const { algorithm, steps, seed, note, account: owner, trajectories } = flags
   const budget = flags.budget === undefined ? undefined : await budgetMinor(connection, flags.budget)
   return {
-    scenario,
+    ...packages,
     algorithm,
     steps,
     seed,
@@ -150,6 +172,7 @@ function submittedLines(run: Run, { terminal }: CommandContext): string[] {
   const what = safeText(`${name}@${version}`, 240)
   return [
     `${terminal.symbols.next} Training on ${paint.bold(what)} with ${safeText(run.algorithm, 20)}, seed ${run.seed}, ${limit}`,
+    ...(run.parent ? [`  ${paint.dim('Starting from')} ${safeText(parentText(run.parent), 240)}`] : []),
     `  ${paint.dim(run.ahead ? `${run.ahead} ahead in the queue` : 'next in the queue')}`,
   ]
 }

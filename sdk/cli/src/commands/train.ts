@@ -21,7 +21,7 @@ import { agentsFolder, obtainAgentFolder } from '../targets/agents.ts'
 import { findLocalScenario, obtainScenarioFolder, unscopedName } from '../targets/scenarios.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
 import { chooseView } from '../training-view/choose-view.ts'
-import type { TrainingPlan } from '../training-view/run-state.ts'
+import { parentText, type TrainingPlan } from '../training-view/run-state.ts'
 import type { TrainingView } from '../training-view/training-view.ts'
 import { warnOfMissingWalls } from '../walls.ts'
 import {
@@ -46,7 +46,7 @@ export function addTrainCommand(program: Command, action: MakeAction): void {
     .option('--set <KEY=VALUE>', 'training setting, such as learning_rate=0.001 (repeatable)', collectSetting)
     .option(
       '--from <AGENT>',
-      'start from the weights of an agent: a folder, @scope/name[@range] or the ID of a local run',
+      'start from the weights of an agent: a folder, @scope/name[@range] or the ID of a local run (remote: only a package)',
     )
     .option('--resume', 'resume an interrupted run from its last checkpoint')
     .option('--force', 'start over; an existing agent is moved aside')
@@ -229,10 +229,6 @@ function defaultsOf({ algorithm, steps, set }: RunRequest, { scenario, start }: 
   return defaultedSettings(training, { algorithm: chosen, steps, settings: { ...network, ...set } })
 }
 
-function parentText({ name, version, license }: AgentParent): string {
-  return `${name}@${version} (${license === null ? 'no license' : `license ${license}`})`
-}
-
 function warnOfRecord({ problem }: RunRecorder, { print, terminal }: CommandContext): void {
   if (problem === undefined) return
   const reason = problem instanceof Error ? problem.message : String(problem)
@@ -259,9 +255,6 @@ function refuseContradictions(flags: TrainFlags, context: CommandContext): void 
   }
   if (flags.watch && context.json && !flags.remote) {
     throw clash('--watch and --json cannot be combined', 'Remove one of them.')
-  }
-  if (flags.remote && flags.from !== undefined) {
-    throw clash('--remote and --from cannot be combined', 'Start from an agent on this machine: remove --remote.')
   }
   if (flags.resume && flags.from !== undefined) {
     throw clash('--resume and --from cannot be combined', 'A resumed run has its own weights: remove one of them.')

@@ -7,7 +7,7 @@ import { formatAge, formatBytes, formatCount, formatDuration, formatValue } from
 import { fieldLines } from '../terminal/table.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { fitText, safeText, wrapText } from '../terminal/text.ts'
-import { costText, remoteText } from '../training-view/run-state.ts'
+import { costText, parentText, remoteText } from '../training-view/run-state.ts'
 import { evaluationLines } from '../training-view/summary-lines.ts'
 import { curveLines, type ReturnCurve } from './curve-lines.ts'
 
@@ -52,6 +52,7 @@ function fields(run: Run, { nowMs }: ReportOptions): [string, string][] {
   const pairs: [string, string | null][] = [
     ['id', run.id],
     ['scenario', `${run.scenario.name}@${run.scenario.version}`],
+    ['started from', run.parent ? parentText(run.parent) : null],
     ['algorithm', `${run.algorithm}, seed ${run.seed}`],
     ['account', run.created_by === run.owner ? run.owner : `${run.owner}, started by ${run.created_by}`],
     ['submitted', `${momentText(run.created_at)}, ${formatAge(run.created_at, nowMs)} ago`],

@@ -8,7 +8,7 @@ import { noteMissingWorker } from '../registry/missing-worker.ts'
 import { safeText } from '../terminal/text.ts'
 import { chooseView } from '../training-view/choose-view.ts'
 import { runLine } from '../training-view/line-views.ts'
-import type { TrainingPlan } from '../training-view/run-state.ts'
+import { parentText, type TrainingPlan } from '../training-view/run-state.ts'
 import type { TrainingView } from '../training-view/training-view.ts'
 import { downloadAgent } from './download-agent.ts'
 import { type EndedRun, followRun } from './follow-run.ts'
@@ -67,6 +67,7 @@ async function planOf(
     resume: false,
     success: manifest?.success ?? {},
     settings: run.settings,
+    ...(run.parent ? { parent: parentText(run.parent) } : {}),
     remote: { id: run.id, server: connection.server },
   }
 }

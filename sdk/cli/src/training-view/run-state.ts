@@ -1,4 +1,5 @@
 import {
+  type AgentParent,
   type ChosenDefaults,
   type Evaluation,
   formatAmount,
@@ -57,6 +58,11 @@ export type RunState = {
   remote: RemoteState | null
   /** Newest last; safe to print. */
   log: { steps: number; text: string }[]
+}
+
+/** `@acme/pole@1.0.0 (license MIT)`, not yet safe to print. */
+export function parentText({ name, version, license }: AgentParent): string {
+  return `${name}@${version} (${license === null ? 'no license' : `license ${license}`})`
 }
 
 const maxPoints = 1024

@@ -32,7 +32,7 @@ export const leaseHeadersSchema = z.object({ 'agentgym-lease': leaseField })
  * Version of the protocol between workers and servers. Increase it when one side can no longer work with the other side of an
  * older release: the server then leases nothing to such a worker, and a worker takes nothing from such a server.
  */
-export const workerProtocol = '2'
+export const workerProtocol = '3'
 /** Of a request for a lease and of its response. */
 export const workerProtocolHeader = 'agentgym-worker-protocol'
 /** Headers of a request for a lease. */
@@ -111,6 +111,8 @@ export const leasedTrainingSchema = z
     kind: z.literal('train'),
     run: z.object({
       scenario: scenarioOfJobSchema,
+      /** The agent to start from, unless there is a checkpoint; `model_hash` is the SHA-256 (hex) of its model.onnx. */
+      from: z.object({ name: z.string(), version: z.string(), model_hash: z.string(), ...tarballFields }).nullable(),
       algorithm: z.string(),
       /** As submitted, with defaults. The worker chooses settings that are 0 for "automatic". */
       settings: z.record(z.string(), z.unknown()),

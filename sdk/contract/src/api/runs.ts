@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { errorReportSchema } from '../agent-gym-error.ts'
-import { evaluationSchema } from '../agent-manifest.ts'
+import { agentParentSchema, evaluationSchema } from '../agent-manifest.ts'
 import { progressEventSchema } from '../training-events.ts'
 import { trainingAlgorithms } from '../training-settings.ts'
 import { line, wallSchema } from './fields.ts'
@@ -17,20 +17,25 @@ const moment = z.iso.datetime()
 export const runStateSchema = z.enum(['queued', 'running', 'completed', 'failed', 'cancelled', 'budget_exceeded'])
 export type RunState = z.infer<typeof runStateSchema>
 
-/** `name[@range]` of a scenario in this registry. */
-const scenarioField = line(z.string().min(3).max(420))
+/** `name[@range]` of a package in this registry. */
+const targetField = line(z.string().min(3).max(420))
 
 /** A setting's value: not nested, so that its size is bounded. */
 const settingScalarSchema = z.union([z.number(), z.boolean(), z.null(), z.string().max(200)])
 const settingValueSchema = z.union([settingScalarSchema, z.array(settingScalarSchema).max(64)])
 
 export const startRunRequestSchema = z.strictObject({
-  scenario: scenarioField.describe('`@acme/cart-pole`, or with a version, range or tag: `@acme/cart-pole@^1.0.0`.'),
+  scenario: targetField.describe('`@acme/cart-pole`, or with a version, range or tag: `@acme/cart-pole@^1.0.0`.'),
   algorithm: z
     .string()
     .max(20)
     .optional()
     .describe(`One of: ${trainingAlgorithms.map((name) => `\`${name}\``).join(', ')}. Default: the scenario's own.`),
+  from: targetField
+    .optional()
+    .describe(
+      'Agent whose weights the run starts from: `@acme/cart-pole-ppo`, or with a version, range or tag. You need access to its files. Default: random weights.',
+    ),
   steps: z.int().positive().max(1e12).optional().describe('Total environment steps.'),
   seed: z
     .int()
@@ -85,6 +90,8 @@ export const runSchema = z
     owner: z.string(),
     created_by: z.string(),
     scenario: z.object({ name: z.string(), version: z.string(), hash: z.string() }),
+    /** The agent that it started from, fixed at submission; null: random weights. Absent in older servers. */
+    parent: agentParentSchema.nullable().optional(),
     algorithm: z.string(),
     settings: z.record(z.string(), z.unknown()),
     seed: count,

@@ -87,6 +87,7 @@ async function likeRun(visit: Visit, values: NewRunValues, id: string): Promise<
   const { steps, ...settings } = run.settings
   return {
     ...values,
+    from: run.parent ? `${run.parent.name}@${run.parent.version}` : '',
     algorithm: run.algorithm,
     steps: String(steps ?? ''),
     seed: String(run.seed),
@@ -101,6 +102,7 @@ function requestOf({ form, host }: Visit, values: NewRunValues) {
   const [pricedName, price] = values.expected_price.split(' ')
   return {
     scenario: values.scenario,
+    from: values.from || undefined,
     algorithm: values.algorithm || undefined,
     steps: whole(values.steps),
     seed: whole(values.seed) ?? 1,
@@ -121,6 +123,7 @@ function requestOf({ form, host }: Visit, values: NewRunValues) {
 type NewRunValues = Record<(typeof newRunFields)[number], string>
 const newRunFields = [
   'scenario',
+  'from',
   'algorithm',
   'steps',
   'seed',
@@ -197,7 +200,7 @@ function NewRunPage({ values, accounts, machines, failure = null, priceNote, ide
 }
 
 function MoreSettings({ values, accounts, failure }: Pick<NewRunPageProps, 'values' | 'accounts' | 'failure'>) {
-  const changed = ['algorithm', 'seed', 'settings', 'note'] as const
+  const changed = ['from', 'algorithm', 'seed', 'settings', 'note'] as const
   const open = changed.some((field) => values[field] !== '' || failure?.fields[field] !== undefined)
   return (
     <details class="more" open={open}>
@@ -214,11 +217,18 @@ function MoreSettings({ values, accounts, failure }: Pick<NewRunPageProps, 'valu
           />
         )}
         <Field
+          label="Start from agent"
+          name="from"
+          value={values.from}
+          help="@scope/name, optionally with @version or a range: the run starts from its weights. Default: random weights."
+          failure={failure}
+        />
+        <Field
           label="Algorithm"
           name="algorithm"
           value={values.algorithm}
           options={[
-            { value: '', label: 'Scenario default' },
+            { value: '', label: 'Default' },
             ...trainingAlgorithms.map((algorithm) => ({ value: algorithm, label: algorithm.toUpperCase() })),
           ]}
           failure={failure}

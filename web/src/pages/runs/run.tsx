@@ -199,6 +199,14 @@ function RunHead({ run }: { run: Run }) {
         <a class="mono" href={packageAddress(run.scenario.name)}>
           {run.scenario.name}@{run.scenario.version}
         </a>
+        {run.parent && (
+          <span>
+            from{' '}
+            <a class="mono" href={packageAddress(run.parent.name)}>
+              {run.parent.name}@{run.parent.version}
+            </a>
+          </span>
+        )}
         <span>{run.algorithm.toUpperCase()}</span>
         <span>seed {run.seed}</span>
         <span>

@@ -32,6 +32,7 @@ import { emailChanges } from './0031-email-changes.ts'
 import { securityKeys } from './0032-security-keys.ts'
 import { jobOwners } from './0033-job-owners.ts'
 import { renderedLater } from './0034-rendered-later.ts'
+import { startedFrom } from './0035-started-from.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -70,4 +71,5 @@ export const migrations: readonly Migration[] = [
   securityKeys,
   jobOwners,
   renderedLater,
+  startedFrom,
 ]
