@@ -23,7 +23,7 @@ import { settlePayment } from '../../src/modules/payments/settle-payment.ts'
 import { setPrice } from '../../src/modules/prices/set-price.ts'
 import { progressPoint } from '../../src/modules/runs/exports/testing/progress-points.ts'
 import { finishRun } from '../../src/modules/runs/finish-run.ts'
-import { cancelRun, topUpRun } from '../../src/modules/runs/steer-run.ts'
+import { cancelRun, continueRun } from '../../src/modules/runs/steer-run.ts'
 import { submitRun } from '../../src/modules/runs/submit-run.ts'
 import { trainJobs } from '../../src/modules/runs/train-jobs.ts'
 import { recordProgress } from '../../src/modules/runs/worker-reports.ts'
@@ -235,7 +235,7 @@ export class Spending {
   }
 
   resume(spender: Spender, runId: string, budgetMinor: number) {
-    return attempt(topUpRun(this.services, { actor: this.#actor(spender), runId, ip: null, budgetMinor }))
+    return attempt(continueRun(this.services, { actor: this.#actor(spender), runId, ip: null, budgetMinor }))
   }
 
   async payOut(who: 'seller' | 'operator', amountMinor: number) {

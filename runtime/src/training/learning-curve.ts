@@ -1,9 +1,11 @@
-import { type ChartGeometry, chartGeometry, formatSteps, formatValue } from '@agentgym/contract/charts'
-import { element, GRID, HEIGHT, INK, rounded, svg, TITLE, text, WIDTH } from '../svg.ts'
+import { chartGeometry, formatValue } from '@agentgym/contract/charts'
+import { plotAxes, plotScale } from '../plot-axes.ts'
+import { element, HEIGHT, INK, svg, text, WIDTH } from '../svg.ts'
 import type { CurvePoint } from './run-statistics.ts'
 
 const PLOT = { left: 72, right: WIDTH - 24, top: 56, bottom: HEIGHT - 56 }
-const MIDDLE = { x: (PLOT.left + PLOT.right) / 2, y: (PLOT.top + PLOT.bottom) / 2 }
+const { x, y } = plotScale(PLOT)
+const VALUE = 'return, mean of the last 100 episodes'
 /** Okabe–Ito blue and vermilion. */
 const [RETURN, TARGET] = ['#0072B2', '#D55E00']
 
@@ -17,11 +19,9 @@ export function drawLearningCurve(curve: CurvePoint[], options: { title: string;
     xTicks: 6,
     yTicks: 5,
   })
-  const x = (at: number) => rounded(PLOT.left + at * (PLOT.right - PLOT.left))
-  const y = (at: number) => rounded(PLOT.bottom - at * (PLOT.bottom - PLOT.top))
   const lines = geometry.lines.flat().map((line) => line.map((point) => ({ x: x(point.x), y: y(point.y) })))
   return svg([
-    ...axes(geometry, title, { x, y }),
+    ...plotAxes(geometry, PLOT, { title, value: VALUE }),
     ...(target === null ? [] : targetLine(target, y(geometry.y(target)))),
     ...lines.map((line) =>
       element('polyline', {
@@ -72,8 +72,6 @@ export function drawSeedCurves(
     xTicks: 6,
     yTicks: 5,
   })
-  const x = (at: number) => rounded(PLOT.left + at * (PLOT.right - PLOT.left))
-  const y = (at: number) => rounded(PLOT.bottom - at * (PLOT.bottom - PLOT.top))
   const line = (index: number) => geometry.lines[index].flat().map((point) => `${x(point.x)},${y(point.y)}`)
   const drawn = experiments.flatMap(({ label, curves }, index) => {
     const color = PALETTE[index % PALETTE.length]
@@ -93,7 +91,7 @@ export function drawSeedCurves(
     ]
   })
   const target = options.target === null ? [] : targetLine(options.target, y(geometry.y(options.target)))
-  return svg([...axes(geometry, options.title, { x, y }), ...target, ...drawn])
+  return svg([...plotAxes(geometry, PLOT, { title: options.title, value: VALUE }), ...target, ...drawn])
 }
 
 type BandPoint = { steps: number; mean: number; low: number; high: number }
@@ -118,27 +116,4 @@ function valueAt(curve: SeedCurves['curves'][number], steps: number): number {
   const [before, after] = [curve[next - 1], curve[next]]
   const share = (steps - before.steps) / (after.steps - before.steps)
   return before.return_mean + share * (after.return_mean - before.return_mean)
-}
-
-type Scale = { x(at: number): number; y(at: number): number }
-
-function axes(geometry: ChartGeometry, title: string, { x, y }: Scale): string[] {
-  return [
-    element('rect', { width: WIDTH, height: HEIGHT, fill: '#ffffff' }),
-    text(title, { x: 16, y: 26, 'font-size': 14, 'font-weight': 600, fill: TITLE }),
-    ...geometry.yTicks.flatMap(({ value, at }) => [
-      element('line', { x1: PLOT.left, y1: y(at), x2: PLOT.right, y2: y(at), stroke: GRID }),
-      text(formatValue(value), { x: PLOT.left - 8, y: y(at) + 4, 'text-anchor': 'end' }),
-    ]),
-    element('line', { x1: PLOT.left, y1: PLOT.bottom, x2: PLOT.right, y2: PLOT.bottom, stroke: INK }),
-    ...geometry.xTicks.flatMap(({ value, at }) => [
-      element('line', { x1: x(at), y1: PLOT.bottom, x2: x(at), y2: PLOT.bottom + 5, stroke: INK }),
-      text(formatSteps(value), { x: x(at), y: PLOT.bottom + 20, 'text-anchor': 'middle' }),
-    ]),
-    text('environment steps', { x: MIDDLE.x, y: HEIGHT - 14, 'text-anchor': 'middle' }),
-    text('return, mean of the last 100 episodes', {
-      ...{ x: 16, y: MIDDLE.y, 'text-anchor': 'middle' },
-      transform: `rotate(-90 16 ${MIDDLE.y})`,
-    }),
-  ]
 }

@@ -1,5 +1,6 @@
-import { chartGeometry, formatSteps, formatValue } from '@agentgym/contract/charts'
-import { element, GRID, HEIGHT, INK, rounded, svg, TITLE, text, WIDTH } from '../svg.ts'
+import { chartGeometry } from '@agentgym/contract/charts'
+import { plotAxes, plotScale } from '../plot-axes.ts'
+import { element, HEIGHT, INK, rounded, svg, text, WIDTH } from '../svg.ts'
 import type { Importance } from './importance.ts'
 
 /** A candidate's score at each rung that it reached. */
@@ -28,22 +29,11 @@ export function drawStudy({ title, metric, curves, best, current, importance }: 
     curves.map(({ points }) => points.map(({ steps, score }) => ({ x: steps, y: score }))),
     { domain: [0, end], xTicks: 4, yTicks: 5 },
   )
-  const x = (at: number) => rounded(PLOT.left + at * (PLOT.right - PLOT.left))
-  const y = (at: number) => rounded(PLOT.bottom - at * (PLOT.bottom - PLOT.top))
+  const { x, y } = plotScale(PLOT)
   const layer = ({ candidate }: CandidateCurve) => (candidate === best ? 2 : candidate === current ? 1 : 0)
   const curvesInOrder = curves.toSorted((a, b) => layer(a) - layer(b) || a.candidate - b.candidate)
   return svg([
-    element('rect', { width: WIDTH, height: HEIGHT, fill: '#ffffff' }),
-    text(title, { x: 16, y: 26, 'font-size': 14, 'font-weight': 600, fill: TITLE }),
-    ...geometry.yTicks.flatMap(({ value, at }) => [
-      element('line', { x1: PLOT.left, y1: y(at), x2: PLOT.right, y2: y(at), stroke: GRID }),
-      text(formatValue(value), { x: PLOT.left - 8, y: y(at) + 4, 'text-anchor': 'end' }),
-    ]),
-    element('line', { x1: PLOT.left, y1: PLOT.bottom, x2: PLOT.right, y2: PLOT.bottom, stroke: INK }),
-    ...geometry.xTicks.map(({ value, at }) =>
-      text(formatSteps(value), { x: x(at), y: PLOT.bottom + 20, 'text-anchor': 'middle' }),
-    ),
-    text('environment steps', { x: (PLOT.left + PLOT.right) / 2, y: HEIGHT - 14, 'text-anchor': 'middle' }),
+    ...plotAxes(geometry, PLOT, { title, value: `${metric}, held-out episodes` }),
     ...curvesInOrder.flatMap(({ candidate, points }) => {
       const stroke = candidate === best ? BEST : candidate === current ? CURRENT : OTHER
       const width = stroke === OTHER ? 1 : 2
@@ -57,27 +47,24 @@ export function drawStudy({ title, metric, curves, best, current, importance }: 
         ...places.map((place) => element('circle', { cx: place.x, cy: place.y, r: width + 0.5, fill: stroke })),
       ]
     }),
-    ...legend(metric, current !== null && current !== best),
+    ...legend(current !== null && current !== best),
     ...bars(importance),
   ])
 }
 
-function legend(metric: string, withCurrent: boolean): string[] {
+function legend(withCurrent: boolean): string[] {
   const entries: { label: string; color: string; dashes: Record<string, string> }[] = [
     { label: 'best', color: BEST, dashes: {} },
     ...(withCurrent ? [{ label: 'current settings', color: CURRENT, dashes: { 'stroke-dasharray': '6 4' } }] : []),
     { label: 'other candidates', color: OTHER, dashes: {} },
   ]
-  const labels = entries.flatMap(({ label, color, dashes }, i) => {
+  return entries.flatMap(({ label, color, dashes }, i) => {
     const left = PLOT.left + [0, 70, 206][withCurrent ? i : 2 * i]
     return [
       element('line', { x1: left, y1: 44, x2: left + 18, y2: 44, stroke: color, 'stroke-width': 2, ...dashes }),
       text(label, { x: left + 24, y: 48, fill: INK }),
     ]
   })
-  const middle = (PLOT.top + PLOT.bottom) / 2
-  const axis = { x: 16, y: middle, 'text-anchor': 'middle', transform: `rotate(-90 16 ${middle})` }
-  return [...labels, text(`${metric}, held-out episodes`, axis)]
 }
 
 function bars(importance: readonly Importance[]): string[] {

@@ -20,7 +20,7 @@ import { nameOf } from './worker-event.ts'
 
 export type RunContext = JobContext & { meter: RunMeter; uploads: RunUploads; outbox: RunOutbox; folder: string }
 
-export type StopReason = 'cancel' | 'budget' | 'release'
+export type StopReason = 'cancel' | 'budget' | 'pause' | 'release'
 
 /** Deaths of the trainer without an iteration beyond the last one's: of a crash, and of a SIGKILL, which may be anything's. */
 const mostDeaths = { crash: 2, killed: 5 }
@@ -40,13 +40,14 @@ export class SupervisedRun {
   readonly #start: WarmStart | null
   readonly #stop = new AbortController()
   /** The last checkpoint, and the metered time then. */
-  #checkpoint: { bytes: Uint8Array | null; iteration: number; meteredMs: number }
+  #checkpoint: { bytes: Uint8Array | null; iteration: number; steps: number; meteredMs: number }
   /** What the trainer under way has done, and what was ever passed on. */
   #iteration: number
   #reported: number
   #evaluated: number
   #deaths = { iteration: -1, count: 0 }
   #overBudget = false
+  #paused = false
   #progressAt = Number.NEGATIVE_INFINITY
 
   constructor(
@@ -59,8 +60,8 @@ export class SupervisedRun {
     this.#scenario = begin.scenario
     this.#plan = begin.plan
     this.#start = begin.start
-    const iteration = job.run.checkpoint?.iteration ?? 0
-    this.#checkpoint = { bytes: begin.checkpoint, iteration, meteredMs: 0 }
+    const { iteration, steps } = job.run.checkpoint ?? { iteration: 0, steps: 0 }
+    this.#checkpoint = { bytes: begin.checkpoint, iteration, steps, meteredMs: 0 }
     this.#iteration = iteration
     this.#reported = iteration
     // A run that starts from an agent evaluates it before the first iteration.
@@ -70,10 +71,17 @@ export class SupervisedRun {
     ends.addEventListener('abort', () => this.#stop.abort(), { once: true })
   }
 
-  /** Why the run is to stop; the server's word goes first. */
+  /** Why the run is to stop; a cancellation goes first, and then what it has reached. */
   get stopReason(): StopReason {
     const { lease } = this.#context
+    if (lease.stopReason !== 'cancel' && this.#isAtPause) return 'pause'
     return lease.stopReason ?? (this.#overBudget ? 'budget' : 'release')
+  }
+
+  /** Whether the trainer has paused where the run is to pause: it was evaluated, and its checkpoint is of then. */
+  get #isAtPause(): boolean {
+    const { pause_at: pauseAt } = this.#job.run
+    return pauseAt !== null && (this.#paused || this.#checkpoint.steps >= pauseAt)
   }
 
   /** Null: stopped for `stopReason`. Throws what the run fails with, `lease_lost`, and what the server refused. */
@@ -81,7 +89,7 @@ export class SupervisedRun {
     const code = await scenarioCode(this.#scenario)
     for (;;) {
       this.#checkBudget()
-      if (this.#stop.signal.aborted) return null
+      if (this.#stop.signal.aborted || this.#isAtPause) return null
       try {
         return await this.#trainOnce(code)
       } catch (error) {
@@ -106,13 +114,17 @@ export class SupervisedRun {
         checkpoint: this.#checkpoint.bytes,
         start: this.#start,
         everyIteration: true,
+        pauseAt: run.pause_at ?? undefined,
         trajectories: run.trajectories_every === 0 ? null : { every: run.trajectories_every },
         ...this.#handlers(),
         stop: this.#stop.signal,
         signal: AbortSignal.any([lease.lost, refused.signal]),
         limits,
       })
-      if (outcome === null && !this.#stop.signal.aborted) throw invalidMessage('no result')
+      if (outcome === null && !this.#stop.signal.aborted) {
+        if (run.pause_at === null) throw invalidMessage('no result')
+        this.#paused = true
+      }
       return outcome
     } catch (error) {
       // It was killed because the server takes nothing more: that is what happened, not the killing.
@@ -148,7 +160,7 @@ export class SupervisedRun {
         if (!(bytes instanceof Uint8Array) || bytes.length > checkpointBytes)
           throw invalidMessage('an invalid checkpoint')
         const at = this.#placed(place)
-        this.#checkpoint = { bytes, iteration: at.iteration, meteredMs: meter.meteredMs }
+        this.#checkpoint = { bytes, iteration: at.iteration, steps: at.steps, meteredMs: meter.meteredMs }
         outbox.addCheckpoint(bytes, at)
       },
       onTrajectory: (trajectory) => outbox.addTrajectory(expected(trajectorySchema.safeParse(trajectory))),

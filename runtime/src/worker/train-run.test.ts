@@ -125,6 +125,27 @@ describe('a run', { timeout: 240_000 }, () => {
     expect(job).toMatchObject({ state: 'leased', outcome: null, points: new Map() })
   })
 
+  it('pauses at its steps with an evaluation, and goes on from there bit for bit', async () => {
+    const settings = { stop_at_success: false }
+    const straight = addTraining(server, quick, { settings })
+    const paused = addTraining(server, quick, { settings, pause_at: 300 })
+    await workThrough(server)
+    expect(paused.outcome).toEqual({ state: 'paused' })
+    // Of 80 steps an iteration.
+    expect([...paused.points.keys()]).toEqual(iterations(4))
+    expect([...paused.evaluations.keys()]).toEqual([4])
+    expect(paused.checkpoints.at(-1)).toMatchObject({ iteration: 4, steps: 320 })
+    const resumed = addTraining(server, quick, { settings })
+    resumed.checkpoints.push(...paused.checkpoints)
+    for (const [iteration, point] of paused.points) resumed.points.set(iteration, point)
+    // A pause that is behind the checkpoint: it has paused already.
+    const again = addTraining(server, quick, { settings, pause_at: 310 })
+    again.checkpoints.push(...paused.checkpoints)
+    await workThrough(server)
+    expect(await essence(resumed)).toEqual(await essence(straight))
+    expect(again).toMatchObject({ outcome: { state: 'paused' }, points: new Map() })
+  })
+
   it('fails with settings that nobody can train with', async () => {
     const job = addTraining(server, quick)
     if (job.job.kind === 'train') job.job.run.settings = { ...job.job.run.settings, clip_range: -1 }

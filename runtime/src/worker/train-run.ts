@@ -81,8 +81,10 @@ async function runTrainer(job: LeasedTraining, context: RunContext): Promise<Wor
   await outbox.drain()
   const reason = run.stopReason
   if (reason === 'release') return releaseLease(context, context.meter.meteredMs)
-  return endRun(job, context, { state: reason === 'cancel' ? 'cancelled' : 'budget_exceeded' })
+  return endRun(job, context, { state: stateOf[reason] })
 }
+
+const stateOf = { cancel: 'cancelled', budget: 'budget_exceeded', pause: 'paused' } as const
 
 /**
  * The agent that the run starts from, which may come from anyone: the tarball has the job's integrity, the model passes the

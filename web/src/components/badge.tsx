@@ -13,6 +13,7 @@ const runStates: Record<State, { word: string; tone: 'plain' | 'good' | 'warning
   completed: { word: 'completed', tone: 'good' },
   failed: { word: 'failed', tone: 'bad' },
   cancelled: { word: 'canceled', tone: 'plain' },
+  paused: { word: 'paused', tone: 'plain' },
   budget_exceeded: { word: 'out of budget', tone: 'warning' },
 }
 

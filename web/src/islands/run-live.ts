@@ -25,6 +25,7 @@ const eventTypes: RunEvent['type'][] = [
   'failed',
   'cancelled',
   'budget_exceeded',
+  'paused',
   'published',
   'publish_failed',
 ]

@@ -69,6 +69,9 @@ export type TrainingRunTable = {
   /** Currency of the reservation; null if nothing is reserved. */
   cover_currency: Nullable<string>
   cancel_requested_at: Nullable<Date>
+  /** Environment steps at which it pauses; null: it does not. */
+  pause_at: Nullable<number>
+  pause_requested_at: Nullable<Date>
   /** The latest progress event. */
   progress: NullableJson<Record<string, unknown>>
   /** Highest iteration in training_metrics. */

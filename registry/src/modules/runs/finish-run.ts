@@ -69,6 +69,8 @@ function requirePossible(run: RunRow, outcome: Outcome): void {
     throw impossible('state', 'The run was not canceled.')
   if (outcome.state === 'budget_exceeded' && run.budget_minor === null)
     throw impossible('state', 'The run has no budget.')
+  if (outcome.state === 'paused' && run.pause_at === null && run.pause_requested_at === null)
+    throw impossible('state', 'The run was not to pause.')
   if (outcome.state === 'completed' && outcome.agent.integrity !== run.agent_integrity)
     throw impossible('agent.integrity', 'The agent in the outcome is not the one that was uploaded.')
 }

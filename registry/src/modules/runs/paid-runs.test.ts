@@ -7,7 +7,7 @@ import { auditLedger } from '../ledger/audit-ledger.ts'
 import { auditMarket } from '../orders/audit-market.ts'
 import { createTrader, fund, holdings } from '../orders/testing/marketplace.ts'
 import { setPrice } from '../prices/set-price.ts'
-import { cancelRun, topUpRun } from './steer-run.ts'
+import { cancelRun, continueRun } from './steer-run.ts'
 import { submitRun } from './submit-run.ts'
 import { mustTakeTurn, openTraining, type Training } from './testing/train.ts'
 
@@ -90,7 +90,7 @@ describeOnEngines('runs that are paid for on $kind', ({ open }) => {
     const { id } = await submit({ budget_minor: 100 })
     await (await mustTakeTurn(training)).end({ state: 'budget_exceeded' }, 101)
     expect([await orderOf(id), await balance()]).toEqual([['cancelled'], before])
-    await topUpRun(training.services, { actor: buyer, runId: id, ip: null, budgetMinor: 10_000 })
+    await continueRun(training.services, { actor: buyer, runId: id, ip: null, budgetMinor: 10_000 })
     expect([await orderOf(id), await balance()]).toEqual([['cancelled', 'awaiting_payment'], before - 300])
     const turn = await mustTakeTurn(training)
     await turn.train(1)

@@ -18,7 +18,7 @@ import {
 import { trainingQuota } from '../orders/training-quota.ts'
 import { listEarnings } from '../payments/earnings-entries.ts'
 import { readBalance, showBalance } from '../payments/read-payments.ts'
-import { cancelRun, topUpRun } from './steer-run.ts'
+import { cancelRun, continueRun } from './steer-run.ts'
 import { submitRun } from './submit-run.ts'
 import { mustTakeTurn, openTraining, pricePerHour, runOf, silence, type Training, takeTurn } from './testing/train.ts'
 
@@ -115,8 +115,8 @@ describeOnEngines('what training costs, on $kind', ({ open }) => {
     expect(await runOf(training.services, id)).toMatchObject({ state: 'budget_exceeded', held_minor: 0 })
     expect(await shown(actor)).toMatchObject({ available_minor: 300, held_minor: 0 })
     const change = { actor, runId: id, ip: null }
-    expect(await codeOf(topUpRun(training.services, { ...change, budgetMinor: 501 }))).toBe('insufficient_funds')
-    await topUpRun(training.services, { ...change, budgetMinor: 400 })
+    expect(await codeOf(continueRun(training.services, { ...change, budgetMinor: 501 }))).toBe('insufficient_funds')
+    await continueRun(training.services, { ...change, budgetMinor: 400 })
     expect(await shown(actor)).toMatchObject({ available_minor: 100, held_minor: 200 })
     const again = await mustTakeTurn(training, price)
     expect(again.job.run.checkpoint).not.toBeNull()
@@ -150,7 +150,7 @@ describeOnEngines('what training costs, on $kind', ({ open }) => {
       ...{ state: 'budget_exceeded', error: { code: 'insufficient_funds' } },
     })
     await fund(database, actor.accountId, 100)
-    await topUpRun(training.services, { actor, runId: poor.id, ip: null, budgetMinor: 100 })
+    await continueRun(training.services, { actor, runId: poor.id, ip: null, budgetMinor: 100 })
     const turn = await mustTakeTurn(training, price)
     expect(await runOf(training.services, poor.id)).toMatchObject({ state: 'running', error: null, held_minor: 100 })
     await turn.end(failed)
@@ -245,8 +245,8 @@ describeOnEngines('what training costs, on $kind', ({ open }) => {
     const { id } = await submit(starter, 100)
     await (await mustTakeTurn(training, price)).end({ state: 'budget_exceeded' }, 100)
     const resumed = { actor: resumer, runId: id, ip: null }
-    expect(await codeOf(topUpRun(training.services, { ...resumed, budgetMinor: 251 }))).toBe('spend_cap_exceeded')
-    await topUpRun(training.services, { ...resumed, budgetMinor: 250 })
+    expect(await codeOf(continueRun(training.services, { ...resumed, budgetMinor: 251 }))).toBe('spend_cap_exceeded')
+    await continueRun(training.services, { ...resumed, budgetMinor: 250 })
     expect(await codeOf(submit(starter, 51)), 'what was charged stays with who spent it').toBe('spend_cap_exceeded')
     expect(await codeOf(submit(resumer, 1))).toBe('spend_cap_exceeded')
     await (await mustTakeTurn(training, price)).end(failed, 90)

@@ -24,9 +24,10 @@ import {
 describe('run state', () => {
   const states = runStateSchema.options
   const ways: Record<RunState, RunState[]> = {
-    queued: ['running', 'failed', 'cancelled', 'budget_exceeded'],
-    running: ['queued', 'completed', 'failed', 'cancelled', 'budget_exceeded'],
+    queued: ['running', 'failed', 'cancelled', 'budget_exceeded', 'paused'],
+    running: ['queued', 'completed', 'failed', 'cancelled', 'budget_exceeded', 'paused'],
     budget_exceeded: ['queued'],
+    paused: ['queued'],
     completed: [],
     failed: [],
     cancelled: [],

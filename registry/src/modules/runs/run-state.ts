@@ -20,11 +20,12 @@ export function runContext({ queue, config }: Pick<Services, 'queue' | 'config'>
   return { queue, currency: config.training.currency }
 }
 
-/** State transitions of a run. End states are final, except when a budget is raised. */
+/** State transitions of a run. End states are final, except those that can be resumed. */
 const successors: Record<RunState, readonly RunState[]> = {
-  queued: ['running', 'failed', 'cancelled', 'budget_exceeded'],
-  running: ['queued', 'completed', 'failed', 'cancelled', 'budget_exceeded'],
+  queued: ['running', 'failed', 'cancelled', 'budget_exceeded', 'paused'],
+  running: ['queued', 'completed', 'failed', 'cancelled', 'budget_exceeded', 'paused'],
   budget_exceeded: ['queued'],
+  paused: ['queued'],
   completed: [],
   failed: [],
   cancelled: [],
@@ -77,6 +78,7 @@ export type End =
     }
   | { state: 'failed'; error: ErrorReport }
   | { state: 'cancelled' }
+  | { state: 'paused' }
   | {
       state: 'budget_exceeded'
       /** Why the run is paused without having used up its budget: the budget could not be paid. */
@@ -122,6 +124,7 @@ function remains(end: End): RunPatch {
 function eventsOf(run: RunRow, end: End): NewRunEvent[] {
   if (end.state === 'failed') return [{ type: 'failed', data: { error: end.error } }]
   if (end.state === 'cancelled') return [{ type: 'cancelled', data: {} }]
+  if (end.state === 'paused') return [{ type: 'paused', data: { steps: stepsOf(run) } }]
   if (end.state === 'budget_exceeded') {
     const data = { spent_minor: spentMinor(run), budget_minor: run.budget_minor ?? 0 }
     return [{ type: 'budget_exceeded', data }]
@@ -132,6 +135,11 @@ function eventsOf(run: RunRow, end: End): NewRunEvent[] {
   if ('error' in published) return [{ type: 'publish_failed', data: published }, completed]
   const { name, version } = published
   return [{ type: 'published', data: { name, version } }, completed]
+}
+
+/** Environment steps of the reported iterations. */
+function stepsOf({ progress }: Pick<RunRow, 'progress'>): number {
+  return Number(progress?.steps ?? 0)
 }
 
 /**
@@ -149,6 +157,7 @@ export async function requeueRun(
   ])
   if (waiting.cancel_requested_at !== null) return endRun(query, context, waiting, { state: 'cancelled' })
   if (isSpent(waiting)) return endRun(query, context, waiting, { state: 'budget_exceeded' })
+  if (waiting.pause_requested_at !== null) return endRun(query, context, waiting, { state: 'paused' })
   if (waiting.idle_attempts < maxIdleAttempts) return waiting
   return endRun(query, context, waiting, { state: 'failed', error: workerFailed })
 }
@@ -174,30 +183,53 @@ export async function requestCancel(query: Transaction<Schema>, context: RunCont
 }
 
 /**
- * Resumes a run that used up its budget, with a higher budget and a new job. Throws `run_not_found`,
- * `run_state_conflict` if it did not use up its budget, `request_invalid` if the new budget is used up as well.
+ * Pauses a run: a queued run immediately, a running one after its worker has saved a checkpoint. Repeating the request
+ * changes nothing. Throws `run_not_found`, and `run_state_conflict` if the run has ended or is being canceled.
+ */
+export async function requestPause(query: Transaction<Schema>, context: RunContext, runId: string): Promise<RunRow> {
+  const run = await lockJobAndRun(query, context.queue, runId)
+  if (run.state === 'paused' || (run.state === 'running' && run.pause_requested_at !== null)) return run
+  if (isOver(run.state) || run.cancel_requested_at !== null) throw stateConflict(run, 'paused')
+  const requested = await changeRun(query, run, { pause_requested_at: sql<Date>`now()` })
+  return run.state === 'queued' ? endRun(query, context, requested, { state: 'paused' }) : requested
+}
+
+/**
+ * Resumes a run that is paused or used up its budget, with a new job. `budgetMinor`: null keeps a paused run's; `pauseAt`: null
+ * lets it train to its end. Throws `run_not_found`, `run_state_conflict` in another state, and `request_invalid` if the budget
+ * is missing or used up as well, or if the run has already passed `pauseAt`.
  */
 export async function resumeRun(
   query: Transaction<Schema>,
   { queue }: Pick<RunContext, 'queue'>,
   runId: string,
-  { budgetMinor, tokenId }: { budgetMinor: number; tokenId: string | null },
+  { budgetMinor, pauseAt = null, tokenId }: Resumption & { tokenId: string | null },
 ): Promise<RunRow> {
   const run = await lockJobAndRun(query, queue, runId)
-  if (run.state !== 'budget_exceeded') throw stateConflict(run, 'resumed')
-  if (isSpent({ ...run, budget_minor: budgetMinor }))
+  if (run.state !== 'budget_exceeded' && run.state !== 'paused') throw stateConflict(run, 'resumed')
+  const budget = budgetMinor ?? run.budget_minor
+  if (isSpent({ ...run, budget_minor: budget }))
     throw new AgentGymError({
       code: 'request_invalid',
-      message: `The run has spent ${spentMinor({ ...run, budget_minor: null })}; a budget of ${budgetMinor} leaves nothing to train with.`,
+      message: `The run has spent ${spentMinor({ ...run, budget_minor: null })}; a budget of ${budget} leaves nothing to train with.`,
       hint: 'The budget covers the whole run, including what it has already spent.',
       data: { field: 'budget_minor' },
+    })
+  if (pauseAt !== null && pauseAt <= stepsOf(run))
+    throw new AgentGymError({
+      code: 'request_invalid',
+      message: `The run has trained ${stepsOf(run)} steps, so it cannot pause at ${pauseAt}.`,
+      hint: 'Omit pause_at to train to the end.',
+      data: { field: 'pause_at' },
     })
   await queue.enqueue(query, 'train', run.id, { attempt: run.attempt, account: run.created_by, owner: run.owner_id })
   const patch: RunPatch = {
     state: 'queued',
     resumptions: run.resumptions + 1,
     idle_attempts: 0,
-    budget_minor: budgetMinor,
+    budget_minor: budget,
+    pause_at: pauseAt,
+    pause_requested_at: null,
     // The token whose caps apply to the budget.
     token_id: tokenId,
     budget_warned_at: null,
@@ -207,6 +239,9 @@ export async function resumeRun(
   return changeRun(query, run, patch, [{ type: 'queued', data: { reason: 'resumed', message: null } }])
 }
 
+/** How a run is resumed: see `resumeRun`. */
+export type Resumption = { budgetMinor: number | null; pauseAt?: number | null }
+
 async function lockJobAndRun(query: Transaction<Schema>, queue: JobQueue, runId: string): Promise<RunRow> {
   await queue.lock(query, 'train', runId)
   const run = await lockRun(query, runId)
@@ -215,10 +250,11 @@ async function lockJobAndRun(query: Transaction<Schema>, queue: JobQueue, runId:
   return run
 }
 
-function stateConflict({ id, state }: RunRow, wanted: 'cancelled' | 'resumed'): AgentGymError {
+function stateConflict({ id, state }: RunRow, wanted: 'cancelled' | 'paused' | 'resumed'): AgentGymError {
   const hints = {
     cancelled: 'A finished run cannot be changed.',
-    resumed: 'Only a run that used up its budget can be resumed. Start a new one.',
+    paused: 'Only a run that is queued or running can be paused.',
+    resumed: 'Only a run that is paused or used up its budget can be resumed. Start a new one.',
   }
   return new AgentGymError({
     code: 'run_state_conflict',

@@ -22,7 +22,7 @@ import { listRunsOf, requireRun } from './run-access.ts'
 import type { RunServices } from './run-services.ts'
 import { runOf } from './runs.store.ts'
 import { serverStatus } from './server-status.ts'
-import { cancelRun, topUpRun } from './steer-run.ts'
+import { cancelRun, continueRun, pauseRun } from './steer-run.ts'
 import { submitRun } from './submit-run.ts'
 
 const startRoute = defineRoute({
@@ -98,14 +98,31 @@ const cancelRoute = defineRoute({
   },
 })
 
+const pauseRoute = defineRoute({
+  method: 'post',
+  path: '/v1/runs/{id}/pause',
+  access: 'training:cancel',
+  subject: 'run',
+  operationId: 'pauseRun',
+  summary: 'Pause a run',
+  description:
+    'A queued run pauses immediately; a running one saves a checkpoint first. Repeating the request changes nothing. Requires the scope `training:cancel`.',
+  request: { params: runParams },
+  responses: {
+    200: { description: 'The run is paused, or about to be.', content: json(runSchema) },
+    ...failures(...runCodes, 'run_state_conflict'),
+  },
+})
+
 const resumeRoute = defineRoute({
   method: 'post',
   path: '/v1/runs/{id}/resume',
   access: 'training:start',
   subject: 'run',
   operationId: 'resumeRun',
-  summary: 'Resume a run that used up its budget',
-  description: 'Continues from the last checkpoint with a higher budget. Requires the scope `training:start`.',
+  summary: 'Resume a run that is paused or out of budget',
+  description:
+    'Continues from the last checkpoint. A run that is out of budget needs a higher one. Requires the scope `training:start`.',
   request: { params: runParams, body: { required: true, content: json(resumeRunRequestSchema) } },
   responses: {
     200: { description: 'Queued again.', content: json(runSchema) },
@@ -207,9 +224,13 @@ export function runRoutes(services: RunServices): OpenAPIHono<Env> {
   routes.openapi(cancelRoute, async (c) => {
     return c.json(await cancelRun(services, { ...requestOf(c), runId: c.req.valid('param').id }), 200)
   })
+  routes.openapi(pauseRoute, async (c) => {
+    return c.json(await pauseRun(services, { ...requestOf(c), runId: c.req.valid('param').id }), 200)
+  })
   routes.openapi(resumeRoute, async (c) => {
-    const { budget_minor: budgetMinor } = c.req.valid('json')
-    return c.json(await topUpRun(services, { ...requestOf(c), runId: c.req.valid('param').id, budgetMinor }), 200)
+    const { budget_minor: budgetMinor = null, pause_at: pauseAt } = c.req.valid('json')
+    const resumption = { budgetMinor, pauseAt, runId: c.req.valid('param').id }
+    return c.json(await continueRun(services, { ...requestOf(c), ...resumption }), 200)
   })
   routes.openapi(evaluateRoute, async (c) => {
     const requested = { ...requestOf(c), ...c.req.valid('json'), runId: c.req.valid('param').id }

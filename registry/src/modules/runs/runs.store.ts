@@ -129,6 +129,7 @@ export function runOf(row: RunView, { publicUrl, training }: Pick<ServerConfig, 
     attempt: row.attempt,
     worker: row.worker_name,
     cancel_requested: row.cancel_requested_at !== null,
+    pause_at: row.pause_at,
     progress: progressOf(row.progress),
     checkpoint:
       row.checkpoint_at === null || row.checkpoint_iteration === null || row.checkpoint_steps === null

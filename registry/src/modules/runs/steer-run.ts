@@ -10,23 +10,36 @@ import { findReadablePackage } from '../packages/index.ts'
 import { coverRun, trainingPrice } from './pay-run.ts'
 import { requireOwnRun } from './run-access.ts'
 import type { RunServices } from './run-services.ts'
-import { requestCancel, resumeRun } from './run-state.ts'
+import { type Resumption, requestCancel, requestPause, resumeRun } from './run-state.ts'
 import { requireStartable } from './run-subjects.ts'
 import { type RunView, runOf } from './runs.store.ts'
 
 type Change = { actor: Actor | null; runId: string; ip: string | null }
 
 /** Cancels a run. Throws `run_not_found`, `forbidden`, and `run_state_conflict` if it has ended. */
-export async function cancelRun(services: RunServices, { actor, runId, ip }: Change): Promise<Run> {
+export function cancelRun(services: RunServices, change: Change): Promise<Run> {
+  return stopRun(services, change, { request: requestCancel, action: 'run.cancel' })
+}
+
+/** Pauses a run, which can be resumed. Throws as `cancelRun`. */
+export function pauseRun(services: RunServices, change: Change): Promise<Run> {
+  return stopRun(services, change, { request: requestPause, action: 'run.pause' })
+}
+
+async function stopRun(
+  services: RunServices,
+  { actor, runId, ip }: Change,
+  { request, action }: { request: typeof requestCancel; action: 'run.cancel' | 'run.pause' },
+): Promise<Run> {
   const { database, config } = services
   const scope = 'training:cancel'
   // Checked before its rows are locked, so that unauthorized callers cannot block it.
   await requireOwnRun(database.query, actor, runId, scope)
   const { queue } = services
   const run = await database.transaction(async (query) => {
-    await requestCancel(query, { queue, currency: config.training.currency }, runId)
+    await request(query, { queue, currency: config.training.currency }, runId)
     const changed = await requireOwnRun(query, actor, runId, scope)
-    await recordAudit(query, { actor: changed.actor, action: 'run.cancel', subject: `run:${runId}`, ip })
+    await recordAudit(query, { actor: changed.actor, action, subject: `run:${runId}`, ip })
     return changed.run
   })
   services.runFeeds.changed(runId)
@@ -34,12 +47,12 @@ export async function cancelRun(services: RunServices, { actor, runId, ip }: Cha
 }
 
 /**
- * Continues a run that used up its budget. Throws `run_not_found`, `forbidden`, `run_state_conflict`, `rate_limited`,
+ * Continues a run that is paused or used up its budget. Throws `run_not_found`, `forbidden`, `run_state_conflict`, `rate_limited`,
  * `request_invalid` if the new budget is used up as well, and the errors of `holdForRun`.
  */
-export async function topUpRun(
+export async function continueRun(
   services: RunServices,
-  { actor, runId, ip, budgetMinor }: Change & { budgetMinor: number },
+  { actor, runId, ip, ...resumption }: Change & Resumption,
 ): Promise<Run> {
   const { database, config } = services
   const scope = 'training:start'
@@ -49,7 +62,7 @@ export async function topUpRun(
   await services.openJobs.requireRoom('train', { accountId, ownerId })
   const { queue } = services
   const run = await database.transaction(async (query) => {
-    await resumeRun(query, { queue }, runId, { budgetMinor, tokenId })
+    await resumeRun(query, { queue }, runId, { ...resumption, tokenId })
     const changed = await requireOwnRun(query, actor, runId, scope)
     const price = await trainingPrice(query)
     if (price > 0) await coverRun(services, query, changed.run, price)
@@ -58,7 +71,7 @@ export async function topUpRun(
     // The payment held for the run's scenario was released if the run ended before it trained.
     if (changed.run.iteration === 0)
       await holdAgain(query, config, { ...runPurchase(changed.run), actor: changed.actor, ip })
-    const data = { budget_minor: budgetMinor }
+    const data = { budget_minor: changed.run.budget_minor }
     await recordAudit(query, { actor: changed.actor, action: 'run.resume', subject: `run:${runId}`, ip, data })
     return changed.run
   })

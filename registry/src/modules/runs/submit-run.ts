@@ -137,6 +137,7 @@ async function writeRun(services: RunServices, query: Transaction<Schema>, added
       seed: request.seed,
       note: request.note ?? null,
       trajectories_every: request.trajectories_every,
+      pause_at: request.pause_at ?? null,
       publish_name: null,
       publish_version: null,
       publish_visibility: null,

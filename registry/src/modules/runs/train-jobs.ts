@@ -38,7 +38,7 @@ export function trainJobs(services: RunServices): JobHandler {
     heartbeat: async (query, attempt) => {
       const run = await query
         .selectFrom('training_runs')
-        .select(['cancel_requested_at', 'price_milliseconds', 'budget_minor'])
+        .select(['cancel_requested_at', 'pause_requested_at', 'price_milliseconds', 'budget_minor'])
         .where('id', '=', attempt.id)
         .executeTakeFirstOrThrow()
       return { stop: stopOf(run) }
@@ -133,6 +133,7 @@ async function bodyOf(
             sha256: checkpoint.sha256,
             url: url(`checkpoint?iteration=${checkpoint.iteration}`),
           },
+    pause_at: run.pause_at,
     trajectories_every: run.trajectories_every,
     publish:
       run.publish_name === null || run.publish_version === null

@@ -14,6 +14,7 @@ import {
   uploadPartSchema,
 } from '@agentgym/contract'
 import type { OpenAPIHono } from '@hono/zod-openapi'
+import type { Context } from 'hono'
 import { requireWorker } from '../../core/access/authorize.ts'
 import type { Env, RequestReader } from '../../core/http/env.ts'
 import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
@@ -248,22 +249,12 @@ export function trainingJobRoutes(services: RunServices): OpenAPIHono<Env> {
     const { lease, outcome, metered_ms: meteredMs } = c.req.valid('json')
     return c.json({ state: await finishRun(services, attemptOf(c, lease), { outcome, meteredMs }) }, 200)
   })
-  routes.openapi(
-    scenarioRoute,
-    async (c) => {
-      const lease = c.req.valid('header')['agentgym-lease']
-      return sendLeased(c, await openLeasedTarball(services, c.req.valid('param').id, lease, 'scenario'))
-    },
-    refuseOldWorkers,
-  )
-  routes.openapi(
-    parentRoute,
-    async (c) => {
-      const lease = c.req.valid('header')['agentgym-lease']
-      return sendLeased(c, await openLeasedTarball(services, c.req.valid('param').id, lease, 'parent'))
-    },
-    refuseOldWorkers,
-  )
+  const tarball = (what: 'scenario' | 'parent') => async (c: Context<Env>) => {
+    const lease = leaseHeadersSchema.parse(c.req.header())['agentgym-lease']
+    return sendLeased(c, await openLeasedTarball(services, c.req.param('id') ?? '', lease, what))
+  }
+  routes.openapi(scenarioRoute, tarball('scenario'), refuseOldWorkers)
+  routes.openapi(parentRoute, tarball('parent'), refuseOldWorkers)
   routes.openapi(
     readCheckpointRoute,
     async (c) => {

@@ -80,10 +80,11 @@ export function takeMeter(
 
 /** Whether the worker should end the run, and why. */
 export function stopOf(
-  run: Pick<RunRow, 'cancel_requested_at' | 'price_milliseconds' | 'budget_minor'>,
+  run: Pick<RunRow, 'cancel_requested_at' | 'pause_requested_at' | 'price_milliseconds' | 'budget_minor'>,
 ): Heartbeat['stop'] {
   if (run.cancel_requested_at !== null) return 'cancel'
-  return isSpent(run) ? 'budget' : null
+  if (isSpent(run)) return 'budget'
+  return run.pause_requested_at !== null ? 'pause' : null
 }
 
 type Progress = (typeof progressRequestSchema)['_output']

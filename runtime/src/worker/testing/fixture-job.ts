@@ -70,6 +70,7 @@ export function addTraining(
       attempt: 1,
       from: null,
       checkpoint: null,
+      pause_at: null,
       trajectories_every: 0,
       publish: null,
       budget: { budget_minor: null, price_milliseconds: 0, price_minor_per_hour: 0 },

@@ -23,7 +23,7 @@ export type StoredJob = {
   job: TestJob
   state: 'queued' | 'leased' | 'over'
   attempt: number
-  stop: 'cancel' | 'budget' | null
+  stop: 'cancel' | 'budget' | 'pause' | null
   /** The most that each attempt has metered. */
   metered: number[]
   points: Map<number, ProgressEvent>

@@ -11,7 +11,7 @@ import { type ComparedRun, comparisonLines, groupBySettings, writeCurves } from 
 import { downloadAgent } from '../runs/download-agent.ts'
 import { localRunLines, localRunReport, returnCurve } from '../runs/local-report.ts'
 import { findLocalRun, type LocalRun, listLocalRuns, readLocalCurve, removeLocalRun } from '../runs/local-runs.ts'
-import { cancelRun, findRun, hasEnded, listRuns, resumeRun, runPath } from '../runs/run-api.ts'
+import { cancelRun, findRun, hasEnded, listRuns, pauseRun, resumeRun, runPath } from '../runs/run-api.ts'
 import { readHistory, runReport, runStateText } from '../runs/run-report.ts'
 import { howToFollow, watchRunHere } from '../runs/watch-run-here.ts'
 import { agentsFolder } from '../targets/agents.ts'
@@ -33,7 +33,7 @@ export function addRunCommands(program: Command, action: MakeAction): void {
     .description('list the runs on this machine and yours on the server, newest first')
     .option('--local', 'only runs on this machine')
     .option('--remote', 'only runs on the server')
-    .option('--state <STATE>', 'queued, running, completed, failed, cancelled or budget_exceeded')
+    .option('--state <STATE>', 'queued, running, completed, failed, cancelled, budget_exceeded or paused')
     .option('--scenario <NAME>', 'runs on this scenario: @scope/name')
     .option('--account <NAME>', 'runs of this account (default: all of yours)')
     .option('--limit <N>', 'runs per page (default: 20)', wholeNumber('limit', pageRange))
@@ -66,10 +66,15 @@ export function addRunCommands(program: Command, action: MakeAction): void {
     .description('cancel a run; its last checkpoint is kept for a while')
     .action(action(runsCancel))
   runs
+    .command('pause')
+    .argument('<RUN>', runArgument)
+    .description('pause a run; resume it later from its checkpoint')
+    .action(action(runsPause))
+  runs
     .command('resume')
     .argument('<RUN>', runArgument)
-    .description('resume a run that used up its budget')
-    .requiredOption('--budget <AMOUNT>', 'new limit for the whole run, such as 5.00')
+    .description('resume a run that is paused or out of budget')
+    .option('--budget <AMOUNT>', 'new limit for the whole run, such as 5.00; required for a run that is out of budget')
     .action(action(runsResume))
   addRunFiles(runs, action)
 }
@@ -300,6 +305,7 @@ function nextLine(run: Run, { paint, symbols }: Terminal): string {
     running: ['Watch', `agentgym runs watch ${id}`],
     completed: ['Download the agent', `agentgym runs download ${id}`],
     budget_exceeded: ['Resume with a higher budget', `agentgym runs resume ${id} --budget AMOUNT`],
+    paused: ['Resume', `agentgym runs resume ${id}`],
     failed: ['Other runs', 'agentgym runs list'],
     cancelled: ['Other runs', 'agentgym runs list'],
   }
@@ -329,18 +335,32 @@ export async function runsCancel(text: string, context: CommandContext): Promise
   context.print(`${symbols.next} Follow it: ${paint.accent(`agentgym runs watch ${id}`)}`)
 }
 
-/** `agentgym runs resume`: resumes a run that used up its budget, from its last checkpoint. */
-export async function runsResume(text: string, flags: { budget: string }, context: CommandContext): Promise<void> {
+/** `agentgym runs pause`: pauses a run; a running one saves a checkpoint first. */
+export async function runsPause(text: string, context: CommandContext): Promise<void> {
+  const connection = await findConnection(context)
+  const run = await pauseRun(connection, (await findRun(connection, text)).id)
+  context.printJson(run)
+  const { paint, symbols } = context.terminal
+  const id = shortId(run.id)
+  context.print(
+    hasEnded(run)
+      ? `${paint.accent(symbols.ok)} Paused run ${paint.bold(id)}`
+      : `${symbols.next} Run ${paint.bold(id)} pauses once its worker has saved a checkpoint`,
+  )
+  context.print(`${symbols.next} Resume it: ${paint.accent(`agentgym runs resume ${id}`)}`)
+}
+
+/** `agentgym runs resume`: resumes a run that is paused or used up its budget, from its last checkpoint. */
+export async function runsResume(text: string, flags: { budget?: string }, context: CommandContext): Promise<void> {
   const connection = await findConnection(context)
   const found = await findRun(connection, text)
-  const budget = readAmount(flags.budget, found.cost.currency, budgetOption)
-  const run = await resumeRun(connection, found.id, budget)
+  const given = flags.budget === undefined ? undefined : readAmount(flags.budget, found.cost.currency, budgetOption)
+  const run = await resumeRun(connection, found.id, { budget_minor: given })
   context.printJson(run)
   const { symbols } = context.terminal
-  const { currency, spent_minor: spent } = run.cost
-  context.print(
-    `${symbols.next} Resumed with a budget of ${formatAmount(budget, currency)}, ${formatAmount(spent, currency)} spent so far`,
-  )
+  const { currency, spent_minor: spent, budget_minor: budget } = run.cost
+  const limit = budget === null ? 'without a budget limit' : `with a budget of ${formatAmount(budget, currency)}`
+  context.print(`${symbols.next} Resumed ${limit}, ${formatAmount(spent, currency)} spent so far`)
   for (const line of howToFollow(run, context)) context.print(line)
 }
 

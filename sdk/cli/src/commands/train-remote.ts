@@ -77,7 +77,7 @@ const publishing = {
 }
 
 /** A package of the registry, in the locked version if that satisfies the requested range; `text` is `name[@range]`. */
-async function publishedTarget(
+export async function publishedTarget(
   target: string,
   kind: keyof typeof publishing,
   context: CommandContext,

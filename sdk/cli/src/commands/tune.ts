@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os'
 import { join } from 'node:path'
 import { AgentGymError, resolveTrainingPlan, trainingAlgorithms } from '@agentgym/contract'
 import type { Importance, PairedInterval } from '@agentgym/runtime'
@@ -6,7 +5,8 @@ import type { Command } from 'commander'
 import type { CommandContext, MakeAction, Runtime } from '../command-context.ts'
 import { cancelOnInterrupt } from '../command-io.ts'
 import { collectSetting, countRange, seedRange, seedText, wholeNumber } from '../option-values.ts'
-import { findLocalScenario, obtainScenarioFolder, unscopedName } from '../targets/scenarios.ts'
+import { noteMissingWorker } from '../registry/missing-worker.ts'
+import { unscopedName } from '../targets/scenarios.ts'
 import { formatCount, formatValue } from '../terminal/format-values.ts'
 import { renderTable } from '../terminal/table.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
@@ -20,9 +20,10 @@ import {
   searchSettings,
 } from '../tuning/run-study.ts'
 import { type Study, type StudyConfirmation, StudyFolder, type StudyResult } from '../tuning/study-folder.ts'
+import { defaultParallel, openPlace, remoteStudy, type StudyPlace, trainerOf } from '../tuning/study-place.ts'
+import type { StudyTrainer } from '../tuning/study-trainer.ts'
 import { blockChanges, tunedBlock, writeTrainingBlock } from '../tuning/training-block.ts'
 import { settingText, tuneView } from '../tuning/tune-view.ts'
-import { warnOfMissingWalls } from '../walls.ts'
 
 export function addTuneCommand(program: Command, action: MakeAction): void {
   program
@@ -50,9 +51,13 @@ export function addTuneCommand(program: Command, action: MakeAction): void {
     )
     .option(
       '--parallel <N>',
-      'runs at once (default: one a core)',
+      'runs at once (default: one a core; remote: one for each that the workers can train at once)',
       wholeNumber('parallel', { least: 1, greatest: 256 }),
     )
+    .option('--remote', "train on the server's workers; TARGET is @scope/name[@range]")
+    .option('--run-budget <AMOUNT>', 'remote: spending limit of each run, such as 2.50, in the currency of the server')
+    .option('--account <NAME>', 'remote: organization that owns the runs (default: your account)')
+    .option('-y, --yes', 'remote: accept the price of a paid scenario without prompting')
     .option('--out <DIR>', 'folder of the study (default: tune/NAME)')
     .option('--resume', 'continue an interrupted study, or show a complete one')
     .option('--write', "write the best settings into the scenario's package.json, if they are better beyond noise")
@@ -71,7 +76,13 @@ type TuneFlags = {
   out?: string
   resume?: boolean
   write?: boolean
+  remote?: boolean
+  runBudget?: string
+  account?: string
+  yes?: boolean
 }
+
+const remoteOptions = { runBudget: '--run-budget', account: '--account', yes: '--yes' } as const
 
 const REDUCTION = 3
 /** A shorter run says nothing of a longer one. */
@@ -83,39 +94,56 @@ const DEFAULT_SEEDS = 5
 
 /** `agentgym tune`: successive halving over the settings of a scenario, and a comparison of the best with the current ones. */
 export async function tune(target: string, flags: TuneFlags, context: CommandContext): Promise<void> {
+  refuseContradictions(flags)
   const runtime = await context.runtime()
-  await warnOfMissingWalls(context)
-  const source = await obtainScenarioFolder(target, context)
-  if (flags.write) await requireOwnFolder(target, source, context)
-  const scenario = await runtime.loadScenario(source)
+  const place = await openPlace(target, flags, { runtime, context })
+  const { scenario } = place
   const out = context.resolve(flags.out ?? join('tune', unscopedName(scenario.package.name)))
   const folder = new StudyFolder(out, runtime)
   const release = await runtime.lockRun(out)
   const interrupt = cancelOnInterrupt(context, () => view.stopping())
   const view = tuneView(context)
+  let trainer: StudyTrainer | undefined
   try {
-    const study = await openStudy(folder, flags, { scenario, runtime, context })
-    const run: StudyRun = { study, folder, scenario, runtime, view, context, signal: interrupt.signal }
+    const study = await openStudy(folder, flags, { place, runtime, context })
+    trainer = trainerOf(place, { study, folder, runtime, signal: interrupt.signal })
+    const run: StudyRun = { study, folder, scenario, runtime, trainer, view, context }
     for (const line of startLines(run, out)) context.print(line)
+    if (place.remote) await noteMissingWorker(place.connection, context)
     const { results, best } = await searchSettings(run)
     if (best === null) throw nothingTrained(results)
     const confirmation = best.candidate === CURRENT ? [] : await confirmBest(run, best.candidate)
     view.close()
     await folder.removeCheckpoints()
+    const source = place.remote ? '' : place.source
     await report(run, { results, best, confirmation }, { target, source, write: flags.write ?? false })
   } catch (error) {
     view.close()
     throw explained(error, target, flags, context)
   } finally {
+    await trainer?.close()
     interrupt.release()
     await release()
   }
 }
 
-type Parts = { scenario: StudyRun['scenario']; runtime: Runtime; context: CommandContext }
+function refuseContradictions(flags: TuneFlags): void {
+  const given = Object.entries(remoteOptions).find(([name]) => flags[name as keyof TuneFlags] !== undefined)
+  const clash = (message: string, hint: string) => new AgentGymError({ code: 'usage_invalid', message, hint })
+  if (given !== undefined && !flags.remote) {
+    throw clash(`${given[1]} needs --remote`, `Add --remote, or remove ${given[1]}.`)
+  }
+  if (flags.write && flags.remote) {
+    const hint = 'Tune the folder of your scenario to change it, or copy the changes that the command shows.'
+    throw clash('--write and --remote cannot be combined', hint)
+  }
+}
+
+type Parts = { place: StudyPlace; runtime: Runtime; context: CommandContext }
 
 /** A new study, or with `--resume` the one in the folder, which keeps its options. */
-async function openStudy(folder: StudyFolder, flags: TuneFlags, { scenario, runtime, context }: Parts): Promise<Study> {
+async function openStudy(folder: StudyFolder, flags: TuneFlags, { place, runtime, context }: Parts): Promise<Study> {
+  const { scenario, hash } = place
   const existing = await folder.read()
   const shown = shellQuote(context.displayPath(folder.path))
   if (existing !== null) {
@@ -127,7 +155,7 @@ async function openStudy(folder: StudyFolder, flags: TuneFlags, { scenario, runt
         data: { path: folder.path },
       })
     }
-    if (existing.scenario.hash !== scenario.hash) {
+    if (existing.scenario.hash !== hash) {
       throw new AgentGymError({
         code: 'scenario_mismatch',
         message: `the study in ${shown} is of another build of ${existing.scenario.name}`,
@@ -151,18 +179,19 @@ async function openStudy(folder: StudyFolder, flags: TuneFlags, { scenario, runt
   const { name, version } = scenario.package
   const study: Study = {
     format: 1,
-    scenario: { name, version, hash: scenario.hash },
+    scenario: { name, version, hash },
     algorithm: plan.algorithm,
     steps,
     rungs: runtime.rungsOf({ most: steps, least: Math.floor(least), reduction: REDUCTION }),
     reduction: REDUCTION,
     budget: flags.budget ?? DEFAULT_RUNS * steps,
     seed: flags.seed ?? 1,
-    parallel: flags.parallel ?? availableParallelism(),
+    parallel: flags.parallel ?? (await defaultParallel(place)),
     metric: flags.metric ?? 'return_mean',
     fixed: flags.set ?? {},
     confirm: flags.confirm ?? DEFAULT_SEEDS,
   }
+  if (place.remote) study.remote = await remoteStudy(place, study, flags, context)
   await folder.begin(study)
   return study
 }
@@ -174,6 +203,7 @@ function startLines({ study, context }: StudyRun, out: string): string[] {
   return [
     `${symbols.next} Tuning ${paint.bold(safeText(`${name}@${version}`, 230))} with ${study.algorithm}, ${formatCount(study.budget)} steps (${formatValue(Math.round(runs * 10) / 10)} whole runs), ${study.parallel} at a time, seed ${study.seed}`,
     `  ${paint.dim('Then')} ${study.confirm} ${paint.dim('new seeds of the best and the current settings:')} up to ${formatCount(2 * study.confirm * study.steps)} steps`,
+    ...(study.remote ? [`  ${paint.dim('Workers of')} ${safeText(study.remote.server)}`] : []),
     `  ${paint.dim('Study folder:')} ${safeText(context.displayPath(out))}`,
   ]
 }
@@ -396,18 +426,6 @@ function endLines({ study, context, folder }: StudyRun, ending: Ending): string[
   ]
 }
 
-/** `--write` changes the user's own folder, not a built-in scenario nor an installed package. */
-async function requireOwnFolder(target: string, source: string, context: CommandContext): Promise<void> {
-  const local = await findLocalScenario(target, context)
-  if (local !== undefined && context.resolve(target) === source) return
-  throw new AgentGymError({
-    code: 'usage_invalid',
-    message: '--write needs a scenario folder: a built-in or installed scenario is not changed',
-    hint: 'Tune the folder of your scenario, such as agentgym tune ./my-scenario --write.',
-    data: { target: target.slice(0, 200) },
-  })
-}
-
 function nothingTrained(results: StudyResult[]): AgentGymError {
   const error = results.find((result) => result.error !== null)?.error
   return new AgentGymError({
@@ -421,7 +439,7 @@ function nothingTrained(results: StudyResult[]): AgentGymError {
 function explained(error: unknown, target: string, flags: TuneFlags, context: CommandContext): unknown {
   if (!(error instanceof AgentGymError) || error.code !== 'training_cancelled') return error
   const out = flags.out === undefined ? '' : ` --out ${shellQuote(context.displayPath(flags.out))}`
-  const command = `agentgym tune ${shellQuote(target)}${out} --resume`
+  const command = `agentgym tune ${shellQuote(target)}${flags.remote ? ' --remote' : ''}${out} --resume`
   return new AgentGymError(
     {
       code: 'training_cancelled',

@@ -14,7 +14,7 @@ import { findById } from '../registry/find-by-id.ts'
 
 type RunFilter = { state?: string; scenario?: string; account?: string; limit?: number; cursor?: string }
 
-const endStates: readonly RunState[] = ['completed', 'failed', 'cancelled', 'budget_exceeded']
+const endStates: readonly RunState[] = ['completed', 'failed', 'cancelled', 'budget_exceeded', 'paused']
 
 /** Whether the run has ended: no worker has it or will get it on its own. */
 export function hasEnded({ state }: Run): boolean {
@@ -25,9 +25,9 @@ export function runPath(id: string): string {
   return `/v1/runs/${encodeURIComponent(id)}`
 }
 
-/** Queues a run, with an idempotency key. */
-export function startRun(connection: Connection, request: StartRunRequest): Promise<Run> {
-  return sendIdempotent(connection, { method: 'POST', path: '/v1/runs', json: request, answer: runSchema })
+/** Queues a run, with an idempotency key; by default one of its own. */
+export function startRun(connection: Connection, request: StartRunRequest, key?: string): Promise<Run> {
+  return sendIdempotent(connection, { method: 'POST', path: '/v1/runs', json: request, answer: runSchema }, key)
 }
 
 export function readRun(connection: Connection, id: string, signal?: AbortSignal): Promise<Run> {
@@ -43,8 +43,15 @@ export function cancelRun(connection: Connection, id: string): Promise<Run> {
   return callApi(connection, { method: 'POST', path: `${runPath(id)}/cancel`, answer: runSchema })
 }
 
-export function resumeRun(connection: Connection, id: string, budgetMinor: number): Promise<Run> {
-  const json = { budget_minor: budgetMinor }
+export function pauseRun(connection: Connection, id: string): Promise<Run> {
+  return callApi(connection, { method: 'POST', path: `${runPath(id)}/pause`, answer: runSchema })
+}
+
+export function resumeRun(
+  connection: Connection,
+  id: string,
+  json: { budget_minor?: number; pause_at?: number } = {},
+): Promise<Run> {
   return callApi(connection, { method: 'POST', path: `${runPath(id)}/resume`, json, answer: runSchema })
 }
 

@@ -114,6 +114,8 @@ function eventText(run: Run, event: RunHistory['events'][number]): string | unde
       return `Failed: ${safeText(event.data.error.message, 300)}`
     case 'cancelled':
       return 'Canceled'
+    case 'paused':
+      return `Paused at ${formatCount(event.data.steps)} steps`
     case 'budget_exceeded':
       return `Budget used up: ${formatAmount(event.data.spent_minor, run.cost.currency)} spent`
     default:
@@ -168,6 +170,8 @@ export function runStateText({ state, ahead, cancel_requested: ending }: Run, { 
       return `${symbols.warning} canceled`
     case 'budget_exceeded':
       return `${symbols.warning} out of budget`
+    case 'paused':
+      return `${symbols.warning} paused`
     case 'queued':
       return ahead ? `queued, ${ahead} ahead` : 'queued'
     case 'running':

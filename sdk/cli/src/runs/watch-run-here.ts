@@ -126,7 +126,7 @@ async function fetchTo(
 }
 
 /** The error of a run that did not complete. */
-function failureOf(run: Run): AgentGymError {
+export function failureOf(run: Run): AgentGymError {
   const { currency, spent_minor: spent, budget_minor: budget } = run.cost
   const id = shortId(run.id)
   const at = run.checkpoint === null ? '' : `; last checkpoint: iteration ${run.checkpoint.iteration}`
@@ -137,6 +137,13 @@ function failureOf(run: Run): AgentGymError {
         code: 'budget_exceeded',
         message: `run ${id} used up its budget: ${formatAmount(spent, currency)} of ${formatAmount(budget ?? spent, currency)}${at}`,
         hint: `Resume it with a higher budget: agentgym runs resume ${id} --budget AMOUNT`,
+        data,
+      })
+    case 'paused':
+      return new AgentGymError({
+        code: 'training_cancelled',
+        message: `run ${id} is paused${at}`,
+        hint: `Resume it: agentgym runs resume ${id}`,
         data,
       })
     case 'cancelled':

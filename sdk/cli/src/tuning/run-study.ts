@@ -1,11 +1,16 @@
-import { AgentGymError, resolveTrainingPlan, settingValue, type TrainingPlan } from '@agentgym/contract'
+import {
+  AgentGymError,
+  resolveTrainingPlan,
+  type ScenarioPackage,
+  settingValue,
+  type TrainingPlan,
+} from '@agentgym/contract'
 import type { CommandContext, Runtime } from '../command-context.ts'
 import { formatCount, formatValue } from '../terminal/format-values.ts'
 import { safeText } from '../terminal/text.ts'
 import type { Study, StudyConfirmation, StudyFolder, StudyResult } from './study-folder.ts'
+import type { StudyTrainer } from './study-trainer.ts'
 import { settingsText, type TuneState, type TuneView } from './tune-view.ts'
-
-type Scenario = Awaited<ReturnType<Runtime['loadScenario']>>
 
 /** The scenario's own settings, as they are: every other candidate is drawn. */
 export const CURRENT = 0
@@ -13,11 +18,11 @@ export const CURRENT = 0
 export type StudyRun = {
   study: Study
   folder: StudyFolder
-  scenario: Scenario
+  scenario: { package: ScenarioPackage }
   runtime: Runtime
+  trainer: StudyTrainer
   view: TuneView
   context: CommandContext
-  signal: AbortSignal
 }
 
 /** Settings that candidate `candidate` has besides the scenario's and the fixed ones; none for the current ones. */
@@ -87,28 +92,20 @@ export async function searchSettings(run: StudyRun): Promise<{ results: StudyRes
 }
 
 /** Failures of a candidate's settings; a failure of the scenario or the machine ends the study. */
-const candidatesOwn: readonly string[] = ['training_diverged', 'config_invalid', 'scenario_out_of_memory']
+export const candidatesOwn: readonly string[] = ['training_diverged', 'config_invalid', 'scenario_out_of_memory']
 
 async function trainJob(
   run: StudyRun,
-  job: { candidate: number; rung: number; steps: number },
+  job: { candidate: number; rung: number; from: number; steps: number },
   index: number,
   onProgress: (steps: number) => void,
 ): Promise<{ result: StudyResult; checkpoint: Uint8Array | null }> {
-  const { study, folder, runtime, scenario, signal } = run
-  const { candidate, rung, steps } = job
+  const { study } = run
+  const { candidate, rung } = job
   const place = { job: index, candidate, rung }
   try {
-    const trained = await runtime.trainCandidate({
-      scenario,
-      plan: planOf(run, candidate, { evaluate_every: 0, stop_at_success: false, checkpoint_every: 0 }),
-      // The same for all: candidates meet the same episodes and begin with the same random numbers.
-      seed: study.seed,
-      checkpoint: rung === 0 ? null : await folder.checkpoint(candidate, rung - 1),
-      pauseAt: steps,
-      signal,
-      onProgress,
-    })
+    const plan = planOf(run, candidate, { evaluate_every: 0, stop_at_success: false, checkpoint_every: 0 })
+    const trained = await run.trainer.candidate({ ...job, plan, onProgress })
     const score = scoreOf(study, trained.evaluation)
     const result = { ...place, score, tie: trained.meanReturn ?? score ?? 0, error: score === null ? 'no score' : null }
     return { result, checkpoint: trained.checkpoint }
@@ -140,7 +137,7 @@ export function metricText({ metric }: Study): string {
 
 /** The winner and the current settings, each trained whole with every seed of the confirmation, which the search never saw. */
 export async function confirmBest(run: StudyRun, candidate: number): Promise<StudyConfirmation[]> {
-  const { study, folder, runtime, scenario, view, signal } = run
+  const { study, folder, trainer, view } = run
   const results = await folder.results()
   const done = (await folder.confirmations()).filter((one) => one.arm === 'current' || one.candidate === candidate)
   const wanted = confirmationSeeds(study).flatMap((seed) =>
@@ -152,11 +149,9 @@ export async function confirmBest(run: StudyRun, candidate: number): Promise<Stu
   const state = () => stateOf(run, results, { phase: 'confirm', done: done.length * study.steps, running, total })
   const train = async (one: (typeof wanted)[number]) => {
     const label = `${one.arm} ${one.seed}`
-    const trained = await runtime.trainWhole({
-      scenario,
+    const trained = await trainer.whole({
+      ...one,
       plan: planOf(run, one.candidate, { stop_at_success: false }),
-      seed: one.seed,
-      signal,
       onProgress: (steps) => {
         running.set(label, steps)
         view.update(state())

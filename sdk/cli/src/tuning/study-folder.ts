@@ -26,8 +26,23 @@ const studySchema = z.strictObject({
   fixed: z.record(z.string(), z.string()),
   /** Seeds of the confirmation. */
   confirm: count,
+  /** Where a study with `--remote` trains; absent: on this machine. */
+  remote: z
+    .strictObject({
+      /** Of the study, in the idempotency keys of its runs. */
+      id: z.uuid(),
+      server: z.string(),
+      /** Organization that the runs are for; null: the user's own account. */
+      account: z.string().nullable(),
+      /** The most that a run may cost. */
+      budget_minor: z.int().positive().nullable(),
+      /** The price per run that the user accepted. */
+      price: z.strictObject({ id: z.uuid(), amount_minor: count }).nullable(),
+    })
+    .optional(),
 })
 export type Study = z.infer<typeof studySchema>
+export type RemoteStudy = NonNullable<Study['remote']>
 
 const resultSchema = z.strictObject({
   /** Number of the job, from 0. */

@@ -121,6 +121,8 @@ export const leasedTrainingSchema = z
       attempt: z.int().positive(),
       /** Checkpoint to resume from; null for a new run. */
       checkpoint: z.object({ iteration: count, steps: count, sha256: z.string(), url: z.string() }).nullable(),
+      /** Environment steps at which it is evaluated and pauses; null: at no step. */
+      pause_at: count.nullable(),
       /** Iterations between sampled trajectories; 0 samples none. */
       trajectories_every: count,
       /** Name and version of the agent's package; null keeps the trainer's own. */
@@ -171,7 +173,7 @@ export type LeasedJob = z.infer<typeof leasedJobSchema>
 export const heartbeatRequestSchema = z.strictObject({ lease: leaseField, usage: workerUsageSchema.optional() })
 
 /** Why a run should stop: the worker saves a checkpoint and reports that outcome. */
-const stopReasonSchema = z.enum(['cancel', 'budget'])
+const stopReasonSchema = z.enum(['cancel', 'budget', 'pause'])
 
 export const heartbeatSchema = z.object({
   /** The lease expires then. */
@@ -282,6 +284,7 @@ export const outcomeSchema = z.discriminatedUnion('state', [
   z.strictObject({ state: z.literal('failed'), error: errorReportSchema }),
   z.strictObject({ state: z.literal('cancelled') }),
   z.strictObject({ state: z.literal('budget_exceeded') }),
+  z.strictObject({ state: z.literal('paused') }),
 ])
 export type Outcome = z.infer<typeof outcomeSchema>
 

@@ -198,6 +198,7 @@ export const apiRoutes = {
   'GET /v1/runs/{id}/agent': { response: bytes },
   'GET /v1/runs/{id}/trajectories': { response: 'application/x-ndjson' },
   'POST /v1/runs/{id}/cancel': { response: runs.runSchema },
+  'POST /v1/runs/{id}/pause': { response: runs.runSchema },
   'POST /v1/runs/{id}/resume': { body: runs.resumeRunRequestSchema, response: runs.runSchema },
   'POST /v1/runs/{id}/evaluations': { body: runs.evaluateRunRequestSchema, response: runs.evaluationJobSchema },
   'POST /v1/runs/{id}/publish': { body: runs.publishRunRequestSchema, response: packages.publishedVersionSchema },
@@ -317,6 +318,7 @@ export const apiRoutes = {
   'PUT /v1/jobs/{id}/agent': { ...lease, body: bytes, response: jobs.agentUploadSchema },
   'POST /v1/jobs/{id}/outcome': { body: jobs.outcomeRequestSchema, response: jobs.outcomeResultSchema },
   'GET /v1/jobs/{id}/scenario': { ...lease, response: bytes },
+  'GET /v1/jobs/{id}/parent': { ...lease, response: bytes },
   'POST /v1/jobs/{id}/evaluation': { body: jobs.evaluationResultRequestSchema },
   'GET /v1/jobs/{id}/evaluation/{what}': { ...lease, response: bytes },
 } as const satisfies Record<`${ApiMethod} /${string}`, ApiRoute>

@@ -11,10 +11,13 @@ const count = z.int().nonnegative()
 const moment = z.iso.datetime()
 
 /**
- * queued → running → completed | failed | cancelled | budget_exceeded. A run whose worker is gone, or gave it back, is
- * queued again; one that ran out of budget may be topped up, and is then queued too. The other ends are for good.
+ * queued → running → completed | failed | cancelled | budget_exceeded | paused. A run whose worker is gone, or gave it
+ * back, is queued again; one that is paused or out of budget may be resumed, and is then queued too. The other ends are for
+ * good.
  */
-export const runStateSchema = z.enum(['queued', 'running', 'completed', 'failed', 'cancelled', 'budget_exceeded'])
+export const runStateSchema = z.enum([
+  ...(['queued', 'running', 'completed', 'failed', 'cancelled', 'budget_exceeded', 'paused'] as const),
+])
 export type RunState = z.infer<typeof runStateSchema>
 
 /** `name[@range]` of a package in this registry. */
@@ -23,6 +26,8 @@ const targetField = line(z.string().min(3).max(420))
 /** A setting's value: not nested, so that its size is bounded. */
 const settingScalarSchema = z.union([z.number(), z.boolean(), z.null(), z.string().max(200)])
 const settingValueSchema = z.union([settingScalarSchema, z.array(settingScalarSchema).max(64)])
+
+const pauseField = z.int().positive().max(1e12)
 
 export const startRunRequestSchema = z.strictObject({
   scenario: targetField.describe('`@acme/cart-pole`, or with a version, range or tag: `@acme/cart-pole@^1.0.0`.'),
@@ -63,6 +68,11 @@ export const startRunRequestSchema = z.strictObject({
       visibility: z.enum(['public', 'private']).optional(),
     })
     .optional(),
+  pause_at: pauseField
+    .optional()
+    .describe(
+      'Environment steps at which the run is evaluated and pauses, with a checkpoint. Default: it does not pause.',
+    ),
   trajectories_every: count
     .max(1_000_000)
     .default(0)
@@ -105,6 +115,8 @@ export const runSchema = z
     attempt: count,
     worker: z.string().nullable(),
     cancel_requested: z.boolean(),
+    /** Environment steps at which it pauses; null: it does not. Absent in older servers. */
+    pause_at: count.nullable().optional(),
     /** Null before its first iteration. */
     progress: runProgressSchema.nullable(),
     checkpoint: z.object({ iteration: count, steps: count, created_at: moment }).nullable(),
@@ -153,7 +165,13 @@ export const resumeRunRequestSchema = z.strictObject({
     .int()
     .positive()
     .max(1e12)
-    .describe('The new budget for the whole run; must be more than it has spent.'),
+    .optional()
+    .describe(
+      'The new budget for the whole run; must be more than it has spent. Required if it is out of budget; a paused run keeps its own by default.',
+    ),
+  pause_at: pauseField
+    .optional()
+    .describe('Environment steps at which it pauses again, more than it has done. Default: it trains to its end.'),
 })
 
 /** What the agent of a run that has completed is published as. */
@@ -178,6 +196,7 @@ const eventData = {
   failed: z.object({ error: errorReportSchema }),
   cancelled: z.object({}),
   budget_exceeded: z.object({ spent_minor: count, budget_minor: count }),
+  paused: z.object({ steps: count }),
   published: z.object({ name: z.string(), version: z.string() }),
   publish_failed: z.object({ error: errorReportSchema }),
 } as const
@@ -207,6 +226,7 @@ export const runEventSchema = z
     event('failed'),
     event('cancelled'),
     event('budget_exceeded'),
+    event('paused'),
     event('published'),
     event('publish_failed'),
   ])

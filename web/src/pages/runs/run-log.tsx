@@ -50,6 +50,8 @@ export function describeEvent(event: RunEvent, currency: string): string {
       return `Failed. ${event.data.error.message}`
     case 'cancelled':
       return 'Canceled.'
+    case 'paused':
+      return `Paused at ${steps(event.data.steps)}.`
     case 'budget_exceeded':
       return `Budget used up: ${amount(event.data.spent_minor)} of ${amount(event.data.budget_minor)}.`
     case 'published':

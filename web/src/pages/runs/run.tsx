@@ -32,9 +32,16 @@ export const runRoutes = [
   route('post', `${runPath}/resume`, account, async (visit) => {
     const { id } = visit.params
     const failure = await attempt(async () => {
-      const budget = formAmount(visit.form, 'budget_minor', visit.host.currency)
+      const paused = visit.form.get('paused') !== ''
+      const budget = paused ? undefined : formAmount(visit.form, 'budget_minor', visit.host.currency)
       await visit.api.POST('/v1/runs/{id}/resume', { params: { path: { id } }, body: { budget_minor: budget } })
     })
+    return afterAct(visit, failure)
+  }),
+
+  route('post', `${runPath}/pause`, account, async (visit) => {
+    const path = { params: { path: { id: visit.params.id } } }
+    const failure = await attempt(() => visit.api.POST('/v1/runs/{id}/pause', path))
     return afterAct(visit, failure)
   }),
 ]
@@ -306,6 +313,17 @@ function RunActions({ run, failure, typedBudget }: RunActionsProps) {
             failure={failure}
           />
           <Button look="primary">Resume run</Button>
+        </Form>
+      )}
+      {run.state === 'paused' && (
+        <Form action={`/runs/${run.id}/resume`} look="inline" failure={failure}>
+          <input type="hidden" name="paused" value="yes" />
+          <Button look="primary">Resume run</Button>
+        </Form>
+      )}
+      {goesOn && !run.cancel_requested && (
+        <Form action={`/runs/${run.id}/pause`} look="inline" failure={failure}>
+          <Button>Pause run</Button>
         </Form>
       )}
       {goesOn && !run.cancel_requested && (

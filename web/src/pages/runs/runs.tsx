@@ -50,7 +50,7 @@ export const runListRoutes = [
 ]
 
 function filterIn(query: URLSearchParams): RunFilter {
-  const states: Run['state'][] = ['queued', 'running', 'completed', 'failed', 'cancelled', 'budget_exceeded']
+  const states: Run['state'][] = ['queued', 'running', 'completed', 'failed', 'cancelled', 'budget_exceeded', 'paused']
   const filled = (name: string) => query.get(name)?.trim() || undefined
   return {
     state: states.find((state) => state === query.get('state')),
@@ -77,6 +77,7 @@ const states: { value: Run['state'] | ''; label: string }[] = [
   { value: 'failed', label: 'Failed' },
   { value: 'cancelled', label: 'Canceled' },
   { value: 'budget_exceeded', label: 'Out of budget' },
+  { value: 'paused', label: 'Paused' },
 ]
 
 /** Runs of the visitor's accounts, newest first, with a form to compare them. */

@@ -33,6 +33,7 @@ import { securityKeys } from './0032-security-keys.ts'
 import { jobOwners } from './0033-job-owners.ts'
 import { renderedLater } from './0034-rendered-later.ts'
 import { startedFrom } from './0035-started-from.ts'
+import { pausedRuns } from './0036-paused-runs.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -72,4 +73,5 @@ export const migrations: readonly Migration[] = [
   jobOwners,
   renderedLater,
   startedFrom,
+  pausedRuns,
 ]

@@ -1,9 +1,10 @@
 import { randomBytes, randomUUID } from 'node:crypto'
+import type { RunState } from '@agentgym/contract'
 import { sql } from 'kysely'
 import type { Database } from '../../../../core/database/database.ts'
 
 type RunRow = {
-  state?: 'queued' | 'running' | 'completed' | 'failed' | 'cancelled' | 'budget_exceeded'
+  state?: RunState
   startedAt?: Date
   endedAt?: Date
 }
