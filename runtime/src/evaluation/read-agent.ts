@@ -1,6 +1,6 @@
 import { open } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AgentGymError, type AgentManifest, agentManifestSchema } from '@agentgym/contract'
+import { AgentGymError, type AgentManifest, agentManifestSchema, parseJson } from '@agentgym/contract'
 import { checkModelStructure } from '@agentgym/contract/model'
 import { localModelLimits } from '../policy/local-model-limits.ts'
 import { sha256 } from '../sandbox/sha256.ts'
@@ -96,13 +96,5 @@ async function readBounded(
     return await file.readFile()
   } finally {
     await file.close()
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }

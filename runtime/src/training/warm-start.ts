@@ -7,6 +7,7 @@ import {
   agentParentSchema,
   continuedAgentPlan,
   type PolicySpec,
+  parseJson,
   type ScenarioPackage,
   settingValue,
   type TrainingAlgorithm,
@@ -45,7 +46,8 @@ export async function readWarmStart(folder: string): Promise<WarmStart> {
 async function readPackage(folder: string): Promise<Omit<AgentParent, 'model_hash'>> {
   const path = join(folder, 'package.json')
   const text = await readFile(path, 'utf8').catch(() => '')
-  const { name, version, license = null } = text.length > maxPackageBytes ? {} : parseJson(text)
+  const json = text.length > maxPackageBytes ? undefined : parseJson(text)
+  const { name, version, license = null } = (json ?? {}) as Record<string, unknown>
   const parsed = agentParentSchema.omit({ model_hash: true }).safeParse({ name, version, license })
   if (parsed.success) return parsed.data
   throw new AgentGymError({
@@ -54,15 +56,6 @@ async function readPackage(folder: string): Promise<Omit<AgentParent, 'model_has
     hint: 'Train or download the agent again.',
     data: { path },
   })
-}
-
-function parseJson(text: string): Record<string, unknown> {
-  try {
-    const value: unknown = JSON.parse(text)
-    return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
-  } catch {
-    return {}
-  }
 }
 
 /** As `resolvePlan`, with the agent's algorithm and network where the request names no other. */

@@ -291,6 +291,7 @@ export { continuedAgentPlan, continuedNetwork } from './continued-network.ts'
 export { type ErrorCode, errorCatalog } from './error-catalog.ts'
 export { fileFailure, namingFile } from './file-failure.ts'
 export { nearestName } from './nearest-name.ts'
+export { parseJson } from './parse-json.ts'
 export { parseSetting, parseSettings, type SettingValue, settingValue } from './parse-setting.ts'
 export { type SampleEpisode, sampleEpisodeLimits, sampleEpisodeSchema } from './sample-episode.ts'
 export {

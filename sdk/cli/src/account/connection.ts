@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, parseJson } from '@agentgym/contract'
 import { z } from 'zod'
 import type { CommandContext } from '../command-context.ts'
 import type { CommandIo } from '../command-io.ts'
@@ -91,14 +91,6 @@ export async function readCredentials(io: CommandIo): Promise<Credentials> {
 
 export async function writeCredentials(credentials: Credentials, io: CommandIo): Promise<void> {
   await writePrivateFile(credentialsPath(io), `${JSON.stringify(credentials, null, 2)}\n`, 0o600)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }
 
 /** The configuration folder: `AGENTGYM_HOME`, or `.agentgym` in the user's home. */

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AgentGymError, namingFile } from '@agentgym/contract'
+import { AgentGymError, namingFile, parseJson } from '@agentgym/contract'
 import semver from 'semver'
 import { z } from 'zod'
 import { agentGymHome } from '../account/connection.ts'
@@ -56,14 +56,6 @@ export async function lockPackage(name: string, locked: LockedPackage, folder: s
     })
   } finally {
     await rm(temporary, { force: true })
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
 

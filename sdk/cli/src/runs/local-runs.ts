@@ -5,6 +5,7 @@ import {
   AgentGymError,
   evaluationSchema,
   type ProgressEvent,
+  parseJson,
   progressEventSchema,
   type ResultEvent,
   successCriteriaSchema,
@@ -232,12 +233,4 @@ function runsFolder(home: Home): string {
 
 function folderOf(home: Home, id: string): string {
   return join(runsFolder(home), id)
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
-  }
 }

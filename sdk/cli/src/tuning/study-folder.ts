@@ -1,6 +1,6 @@
 import { appendFile, mkdir, readdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AgentGymError, namingFile, trainingAlgorithms } from '@agentgym/contract'
+import { AgentGymError, namingFile, parseJson, trainingAlgorithms } from '@agentgym/contract'
 import { z } from 'zod'
 import type { Runtime } from '../command-context.ts'
 
@@ -172,13 +172,5 @@ export class StudyFolder {
     const text = await readFile(path, 'utf8').catch(() => '')
     if (text !== '' && !text.endsWith('\n')) await appendFile(path, '\n')
     return text.split('\n').flatMap((line) => schema.safeParse(parseJson(line)).data ?? [])
-  }
-}
-
-function parseJson(text: string): unknown {
-  try {
-    return JSON.parse(text)
-  } catch {
-    return undefined
   }
 }
