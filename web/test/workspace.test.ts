@@ -32,6 +32,7 @@ describe('runs', () => {
     const { status, text } = await owner.get(address)
     expect(status).toBe(200)
     expect(text).toContain('queued')
+    expect(text).toContain('no worker is connected')
     expect(text).toContain('$0.00 of $12.50')
     expect(text).toContain('No data yet')
     expect(text).not.toContain('<script>alert')

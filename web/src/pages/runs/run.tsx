@@ -107,9 +107,10 @@ async function publish({ api, form, host, params: { id } }: Visit): Promise<Form
 async function showRun(visit: Visit, refused: RefusedForm | null = null): Promise<Response> {
   if (!isRunId(visit.params.id)) throw new AgentGymError({ code: 'run_not_found', message: 'Run not found.' })
   const [read, requested] = await Promise.all([readRun(visit, visit.params.id), readRequested(visit)])
+  const unattended = read.run.state === 'queued' && !(await hasWorker(visit))
   const refreshing =
     visit.query.get('refresh') === '10' && (read.run.state === 'queued' || read.run.state === 'running')
-  const response = visit.page(<RunPage read={read} requested={requested} refused={refused} refreshing={refreshing} />, {
+  const response = visit.page(<RunPage read={read} requested={requested} {...{ refused, refreshing, unattended }} />, {
     title: read.run.note ?? `Run on ${read.run.scenario.name}`,
     status: refused?.failure.status,
     hidden: true,
@@ -117,6 +118,12 @@ async function showRun(visit: Visit, refused: RefusedForm | null = null): Promis
   // For browsers without JavaScript.
   if (refreshing) response.headers.set('refresh', '10')
   return response
+}
+
+/** Whether a worker is connected that could take the run. */
+async function hasWorker({ api }: Visit): Promise<boolean> {
+  const { data } = await api.GET('/v1/status')
+  return data.workers.some(({ state }) => state !== 'silent')
 }
 
 /** The evaluation in the URL, if it belongs to this run. */
@@ -138,10 +145,12 @@ type RunPageProps = {
   requested?: EvaluationJob | null
   refused?: RefusedForm | null
   refreshing?: boolean
+  /** It is queued, and no worker is connected. */
+  unattended?: boolean
 }
 
 /** A training run, updated live. Without JavaScript, a link reloads the page every 10 seconds. */
-function RunPage({ read, requested = null, refused = null, refreshing = false }: RunPageProps) {
+function RunPage({ read, requested = null, refused = null, refreshing = false, unattended = false }: RunPageProps) {
   useIsland('run-live')
   const { run, points, target } = read
   const goesOn = run.state === 'queued' || run.state === 'running'
@@ -149,7 +158,7 @@ function RunPage({ read, requested = null, refused = null, refreshing = false }:
   return (
     <div class="run" data-run={run.id} data-run-live={goesOn ? 'yes' : undefined} data-run-event={run.last_event}>
       <div class="run-head" data-part="head">
-        <RunHead run={run} />
+        <RunHead run={run} unattended={unattended} />
       </div>
       {goesOn && (
         <noscript>
@@ -192,13 +201,15 @@ function RunPage({ read, requested = null, refused = null, refreshing = false }:
   )
 }
 
-function RunHead({ run }: { run: Run }) {
+function RunHead({ run, unattended }: { run: Run; unattended: boolean }) {
   return (
     <>
       <p class="run-state">
         <RunState state={run.state} />
         {run.cancel_requested && run.state === 'running' && <span class="dim">canceling: saving a checkpoint</span>}
-        {run.state === 'queued' && <span class="dim">{queuePosition(run.ahead)}</span>}
+        {run.state === 'queued' && (
+          <span class="dim">{unattended ? 'no worker is connected' : queuePosition(run.ahead)}</span>
+        )}
         {run.worker !== null && run.state === 'running' && <span class="dim">on {run.worker}</span>}
       </p>
       <h1>{run.note ?? `Training on ${run.scenario.name}`}</h1>
