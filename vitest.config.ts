@@ -48,7 +48,7 @@ export default defineConfig({
   },
   test: {
     // Pictures carry these rules with them; other styles mean nothing to a test.
-    css: { include: /\/styles\/(tokens|pictures)\.css/ },
+    css: { include: /\/styles\/(tokens|colors|pictures)\.css/ },
     globalSetup: ['testkit/src/global-setup.ts'],
     // isolated-vm and the learner are native: a crash must end one file's process, never the run.
     pool: 'forks',

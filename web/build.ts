@@ -76,7 +76,8 @@ async function buildSite(): Promise<void> {
 
 /** Of what the build is made of; the lockfile stands for all libraries. */
 function fingerprint(): string {
-  const sources = globSync('src/**/*.{ts,tsx,css,svg}', { cwd: root }).filter((path) => !path.includes('.test.'))
+  const own = ['src/**/*.{ts,tsx,css,svg}', '../sdk/pictures/{src,styles}/*.{ts,css}']
+  const sources = globSync(own, { cwd: root }).filter((path) => !path.includes('.test.'))
   const hash = createHash('sha256')
   for (const path of [...sources.sort(), 'build.ts', 'package.json', '../pnpm-lock.yaml', '../tsconfig.json'])
     hash

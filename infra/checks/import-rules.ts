@@ -43,6 +43,12 @@ export function importRules(root: string): IForbiddenRuleType[] {
       to: { pathNot: ['^sdk/contract/src/', npm('zod')] },
     },
     {
+      name: 'pictures-import-only-contract',
+      comment: 'Pages, files and terminals draw with it, in browsers and in Node.',
+      from: { path: '^sdk/pictures/', pathNot: tests },
+      to: { pathNot: ['^sdk/pictures/', '^sdk/contract/'] },
+    },
+    {
       name: 'scenario-imports-nothing',
       comment: 'It runs inside the isolate, without Node and other packages.',
       from: { path: '^sdk/scenario/', pathNot: tests },
@@ -61,10 +67,10 @@ export function importRules(root: string): IForbiddenRuleType[] {
       to: { path: '^(runtime|registry)/', pathNot: '^$1/' },
     },
     {
-      name: 'web-imports-only-client-and-contract',
+      name: 'web-imports-only-client-contract-and-pictures',
       comment: 'The site is a client of the API like any other: no rule of the marketplace is in it.',
       from: { path: '^web/', pathNot: tests },
-      to: { path: packages, pathNot: ['^web/', '^sdk/(client|contract)/'] },
+      to: { path: packages, pathNot: ['^web/', '^sdk/(client|contract|pictures)/'] },
     },
     {
       name: 'cli-is-the-top',

@@ -4,6 +4,7 @@
  * Observation, actions, reward and end are Gymnasium's; the dynamics are in lander.ts.
  */
 import { box, defineScenario, discrete } from '@agentgym/scenario'
+import { drawLander } from './draw-lander.ts'
 import {
   type Engine,
   fly,
@@ -26,7 +27,7 @@ const CRASH_REWARD = -100
 const LANDING_REWARD = 100
 const ENGINES: readonly Engine[] = ['none', 'left', 'main', 'right']
 
-type State = { lander: Lander; shaping: number; landed: boolean; mainEngineSteps: number }
+type State = { lander: Lander; shaping: number; landed: boolean; mainEngineSteps: number; engine: Engine }
 
 export default defineScenario({
   /** Position, velocity, angle, spin, and whether each foot touches the ground, in Gymnasium's units. */
@@ -36,13 +37,14 @@ export default defineScenario({
 
   reset({ rng }): State {
     const lander = launch(rng)
-    return { lander, shaping: shapingOf(readings(lander)), landed: false, mainEngineSteps: 0 }
+    return { lander, shaping: shapingOf(readings(lander)), landed: false, mainEngineSteps: 0, engine: 'none' }
   },
 
   step(state, action, { rng }) {
     const { lander } = state
     const engine = ENGINES[action]
     fly(lander, engine, rng)
+    state.engine = engine
     if (engine === 'main') state.mainEngineSteps += 1
     const reading = readings(lander)
     if (lander.crashed || Math.abs(reading[0]) >= 1) return { reward: CRASH_REWARD, terminated: true }
@@ -75,6 +77,10 @@ export default defineScenario({
     if (climb > Math.abs(turn) && climb > 0.05) return 2
     if (turn < -0.05) return 3
     return turn > 0.05 ? 1 : 0
+  },
+
+  render({ lander, engine }) {
+    return drawLander(lander, engine)
   },
 })
 

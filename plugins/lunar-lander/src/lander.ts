@@ -30,7 +30,7 @@ const DISPERSION = 1 / 30
 const STARTING_IMPULSE = 1000 * STEP_SECONDS
 
 /** From the hull's origin: to the right, and up. */
-const HULL = [
+export const HULL = [
   [-14 / 30, 17 / 30],
   [-17 / 30, 0],
   [-17 / 30, -10 / 30],
@@ -38,7 +38,7 @@ const HULL = [
   [17 / 30, 0],
   [14 / 30, 17 / 30],
 ] as const
-const FEET = [
+export const FEET = [
   [-0.92, -0.63],
   [0.92, -0.63],
 ] as const
@@ -52,7 +52,7 @@ const FRICTION_DAMPER = 50
 const CONTACT_SUBSTEPS = 8
 const CONTACT_DISTANCE = 0.4
 
-const CHUNKS = 11
+export const CHUNKS = 11
 const RESTING_SPEED = 0.05
 const RESTING_STEPS = 25
 

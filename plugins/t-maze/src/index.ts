@@ -4,7 +4,7 @@
  *
  * After Bakker (2002), "Reinforcement Learning with Long Short-Term Memory", with fewer actions.
  */
-import { box, defineScenario, discrete } from '@agentgym/scenario'
+import { box, defineScenario, discrete, type Scene } from '@agentgym/scenario'
 
 /** Steps from the start to the junction. */
 export const CORRIDOR = 20
@@ -58,4 +58,30 @@ export default defineScenario({
   oracle({ sign, position }) {
     return position === CORRIDOR ? sign : FORWARD
   },
+
+  render: drawMaze,
 })
+
+/** The corridor from the left, the crossing on the right, the sign where the agent sees it: left is up. */
+function drawMaze({ sign, position, turn }: State): Scene {
+  const [x, y] = [position + 1, turn === null ? 4 : turn === LEFT ? 2 : 6]
+  const goal = sign === LEFT ? 2 : 6
+  const arm = { kind: 'rect', x: CORRIDOR + 0.5, width: 1, color: 'floor' } as const
+  return {
+    width: CORRIDOR + 2,
+    height: 8,
+    shapes: [
+      { kind: 'rect', x: 0.5, y: 3.5, width: CORRIDOR + 1, height: 1, color: 'floor' },
+      { ...arm, y: 1.5, height: 5 },
+      { kind: 'circle', x: CORRIDOR + 1, y: goal, radius: 0.42, color: 'accent', outline: true },
+      {
+        kind: 'text',
+        x: 1,
+        y: 2.6,
+        text: sign === LEFT ? 'sign: left' : 'sign: right',
+        color: position === 0 ? 'ink' : 'dim',
+      },
+      { kind: 'circle', x, y, radius: 0.4, color: turn === null ? 'orange' : turn === sign ? 'green' : 'failure' },
+    ],
+  }
+}

@@ -6,6 +6,7 @@ import {
   type PolicySpec,
   type SampleEpisode,
   type ScenarioView,
+  sampleEpisodeLimits,
   type TaskOrder,
 } from '@agentgym/contract'
 import { greedyActions } from '../policy/action-sampling.ts'
@@ -13,7 +14,7 @@ import { forgetEnded, loadModelSession } from '../policy/policy-session.ts'
 import { checkPolicySpaces } from '../policy/policy-spec.ts'
 import { EpisodeSampler } from '../sandbox/episode-sampler.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
-import { createSandboxedEnvironment } from '../sandbox/sandboxed-environment.ts'
+import { createSandboxedEnvironment, type SandboxedEnvironment } from '../sandbox/sandboxed-environment.ts'
 import type { ScenarioCode } from '../sandbox/scenario-code.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
 import { encodeObservations } from '../text-encoder/encode-observations.ts'
@@ -93,7 +94,8 @@ function evaluate(
         buffers.actions,
       )
     }
-    const sampler = request.sample && new EpisodeSampler(guest, { policy: 'agent', ...request.sample })
+    // What draws itself is drawn in an environment of its own: no picture may change what is evaluated.
+    const sampler = request.sample && (description.renders ? new ActionRecord(guest) : inline(guest, request.sample))
     let reported = performance.now()
     const onEpisode = (done: number) => {
       if (performance.now() - reported < 100) return
@@ -102,10 +104,70 @@ function evaluate(
     }
     const outcomes = playEpisodes(environment, episodes, act, onEpisode, sampler)
     const tasks = tasksOf(description, taskOrder)
-    return { type: 'outcomes', outcomes, tasks, sample: sampler?.episode() ?? null }
+    const sample = sampler instanceof ActionRecord ? drawAgain(request, sampler.actions, reply) : sampler?.episode()
+    return { type: 'outcomes', outcomes, tasks, sample: sample ?? null }
   } finally {
     session.dispose()
     environment.dispose()
+  }
+}
+
+function inline(guest: SandboxedEnvironment, sample: { view: ScenarioView | null }): EpisodeSampler {
+  return new EpisodeSampler(guest, { policy: 'agent', ...sample })
+}
+
+/** The first actions of the first row, bit for bit: as many as a sample may have. */
+class ActionRecord {
+  readonly actions: Float32Array[] = []
+  readonly #guest: SandboxedEnvironment
+  #ended = false
+
+  constructor(guest: SandboxedEnvironment) {
+    this.#guest = guest
+  }
+
+  before(): void {
+    if (this.#ended || this.actions.length === sampleEpisodeLimits.steps) return
+    const { buffers, description } = this.#guest
+    this.actions.push(buffers.actions.slice(0, description.sizes.action))
+  }
+
+  after(): void {
+    this.#ended ||= this.#guest.buffers.flags[0] !== 0
+  }
+}
+
+/** The sample of an evaluation's first episode from its actions; null where the scenario fails at drawing it. */
+function drawAgain(
+  request: EvaluationRequest,
+  actions: readonly Float32Array[],
+  reply: (message: EvaluationReply) => void,
+): SampleEpisode | null {
+  const { scenario, seed, taskOrder, limits, sample } = request
+  const plan = { split: 'eval', episodes: 1, taskOrder } as const
+  let guest: SandboxedEnvironment | undefined
+  try {
+    guest = createSandboxedEnvironment({
+      ...scenario,
+      ...{ environments: 1, seed, plan, limits, watchTexts: true, watchScenes: true },
+      onBoard: (board) => reply({ type: 'board', board }),
+    })
+    const sampler = new EpisodeSampler(guest, { policy: 'agent', view: sample?.view ?? null })
+    guest.reset()
+    for (const action of actions) {
+      guest.buffers.actions.set(action)
+      sampler.before()
+      guest.step()
+      sampler.after()
+    }
+    sampler.cut()
+    return sampler.episode()
+  } catch (error) {
+    // The evaluation itself has succeeded.
+    if (error instanceof AgentGymError) return null
+    throw error
+  } finally {
+    guest?.dispose()
   }
 }
 

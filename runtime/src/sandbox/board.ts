@@ -28,7 +28,15 @@ export type Place = {
   episode?: number
 }
 
-const phasesOfOneEnvironment: readonly Phase[] = ['reset', 'step', 'observe', 'actionMask', 'metrics', 'oracle']
+const phasesOfOneEnvironment: readonly Phase[] = [
+  'reset',
+  'step',
+  'observe',
+  'actionMask',
+  'metrics',
+  'oracle',
+  'render',
+]
 
 /** Reads where the guest is, or was last. Also takes a copy of a board, as heartbeats carry it. */
 export function readPlace(board: ArrayLike<number>): Place {

@@ -9,6 +9,7 @@ import {
 import { actionLeaves, type ObservationLeaf, observationLeaves, TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
 import { printable } from './guest-output.ts'
 import type { SandboxedEnvironment } from './sandboxed-environment.ts'
+import { SceneTable } from './scene-table.ts'
 import type { ScenarioDescription } from './vector-environment.ts'
 
 type Step = SampleEpisode['steps'][number]
@@ -18,7 +19,9 @@ const limits = sampleEpisodeLimits
 
 /**
  * Writes down the first episode that the first row plays after a reset, within `sampleEpisodeLimits`: `before` each step,
- * with the actions chosen, and `after` it. An environment whose texts are to be seen is opened with `watchTexts`.
+ * with the actions chosen, and `after` it. An environment whose texts and scenes are to be seen is opened with `watchTexts`
+ * and `watchScenes`. A scenario that draws itself is asked for every step: it might change what it draws, so nothing that is
+ * compared with another run may be played in the same environment.
  */
 export class EpisodeSampler {
   readonly #environment: SandboxedEnvironment
@@ -29,6 +32,9 @@ export class EpisodeSampler {
   /** Columns of an action row that the scenario rounds. */
   readonly #integers: ReadonlySet<number>
   readonly #steps: Step[] = []
+  readonly #scenes = new SceneTable(limits.shapes)
+  /** How many shapes the scenes up to a step need. */
+  readonly #shapesBefore: number[] = []
   #end: SampleEpisode['end'] | null = null
   #last: Seen | null = null
 
@@ -57,6 +63,7 @@ export class EpisodeSampler {
     const row = buffers.actions.subarray(0, Math.min(description.sizes.action, limits.action))
     const action = round(row.map((value, column) => (this.#integers.has(column) ? Math.round(value) : value)))
     this.#steps.push({ ...this.#see(buffers.observations, 'now'), action, reward: 0 })
+    this.#shapesBefore.push(this.#scenes.length)
   }
 
   after(): void {
@@ -81,20 +88,34 @@ export class EpisodeSampler {
   episode(): SampleEpisode | null {
     const [end, last] = [this.#end, this.#last]
     if (end === null || last === null || !isListable(this.#head)) return null
-    const whole: SampleEpisode = { format: 1, ...this.#head, steps: this.#steps, last, end }
+    const whole: SampleEpisode = { format: 1, ...this.#head, ...this.#scenes.field(), steps: this.#steps, last, end }
+    if (size(whole) <= limits.bytes) return whole
     // A comma between each two steps, and room for a last step that differs from the one that was cut off.
-    let bytes = size({ ...whole, steps: [] })
-    const fitting = this.#steps.findIndex((step) => {
+    const bare = size({ ...whole, ...this.#scenes.field(0), steps: [] })
+    const shapes = whole.scene?.shapes.map((shape) => size(shape) + 1) ?? []
+    let [bytes, counted] = [bare, 0]
+    const fitting = this.#steps.findIndex((step, index) => {
+      for (; counted < this.#shapesBefore[index]; counted++) bytes += shapes[counted]
       bytes += size(step) + 1
       return bytes > limits.bytes
     })
-    if (fitting < 0) return whole
-    return fitting === 0 ? null : cutAt(whole, fitting)
+    return this.#cutAt(whole, fitting < 0 ? this.#steps.length - 1 : fitting)
+  }
+
+  /** The first `steps` steps, or as many fewer as it takes; null if not even one fits. */
+  #cutAt(whole: SampleEpisode, steps: number): SampleEpisode | null {
+    if (steps < 1) return null
+    const { action: _action, reward: _reward, ...last } = whole.steps[steps]
+    const scene = this.#scenes.field(this.#shapesBefore[steps])
+    const episode: SampleEpisode = { ...whole, ...scene, steps: whole.steps.slice(0, steps), last, end: 'cut' }
+    return size(episode) <= limits.bytes ? episode : this.#cutAt(whole, steps - 1)
   }
 
   #see(rows: Float32Array, which: 'now' | 'final'): Seen {
     const observation = round(this.#columns.map((column) => rows[column]))
-    return { observation, texts: this.#textual ? this.#environment.watchedTexts()[which] : [] }
+    const texts = this.#textual ? this.#environment.watchedTexts()[which] : []
+    const scene = this.#scenes.add(this.#environment.scene(which))
+    return { observation, texts, ...(scene === undefined ? {} : { scene }) }
   }
 }
 
@@ -109,18 +130,6 @@ export function viewedSpaces({
     texts: leaves.filter(({ kind }) => kind === 'text').length,
     choices: action.type === 'discrete' ? action.n : null,
   }
-}
-
-function cutAt(whole: SampleEpisode, steps: number): SampleEpisode | null {
-  const { observation, texts } = whole.steps[steps]
-  const episode: SampleEpisode = {
-    ...whole,
-    steps: whole.steps.slice(0, steps),
-    last: { observation, texts },
-    end: 'cut',
-  }
-  if (size(episode) <= limits.bytes) return episode
-  return steps === 1 ? null : cutAt(whole, steps - 1)
 }
 
 function isListable({ observation, action }: Pick<SampleEpisode, 'observation' | 'action'>): boolean {

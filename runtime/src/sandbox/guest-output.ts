@@ -1,4 +1,4 @@
-import { type ScenarioLogs, spaceDescriptionSchema } from '@agentgym/contract'
+import { type ScenarioLogs, type Scene, sceneLimits, sceneSchema, spaceDescriptionSchema } from '@agentgym/contract'
 import { z } from 'zod'
 import { placeOf } from './board.ts'
 import { scenarioError } from './scenario-failure.ts'
@@ -14,6 +14,7 @@ const descriptionSchema: z.ZodType<ScenarioDescription> = z.strictObject({
   masked: z.boolean(),
   memory: z.literal(true).optional(),
   oracle: z.literal(true).optional(),
+  renders: z.literal(true).optional(),
   sizes: z.strictObject({ observation: z.int().positive(), action: z.int().positive(), mask: count, text: count }),
 })
 
@@ -123,6 +124,25 @@ function readTexts(reader: Reader): string[] {
     reader.at += length
   }
   return texts
+}
+
+/** Digits that a picture needs of a number: thousandths of the scene's size. */
+const SCENE_DIGITS = 3
+
+/** Reads what the engine's `scene` encoded, its numbers rounded; null where it does not read, or there is nothing. */
+export function readScene(encoded: string): Scene | null {
+  if (encoded === '' || encoded.length > 2 * sceneLimits.characters) return null
+  try {
+    const { width, height } = JSON.parse(encoded)
+    const unit = 10 ** Math.floor(Math.log10(Math.max(width, height)) - SCENE_DIGITS)
+    const decimals = Math.max(0, Math.min(15, -Math.log10(unit)))
+    const rounded = (_key: string, value: unknown) =>
+      typeof value === 'number' ? Number((Math.round(value / unit) * unit).toFixed(decimals)) : value
+    const { shapes, ...size } = JSON.parse(encoded)
+    return sceneSchema.parse({ ...size, shapes: JSON.parse(JSON.stringify(shapes), rounded) })
+  } catch {
+    return null
+  }
 }
 
 /** As many as the harness keeps, and units of each; both are checked again here. */

@@ -51,6 +51,8 @@ const functionNames: Call[] = [
   'restore',
   'metricNames',
   'watchedTexts',
+  'scene',
+  'sceneText',
   'logs',
   'fault',
   'alteredIntrinsics',
@@ -138,7 +140,7 @@ export class Guest {
   }
 
   /** Reads one of the harness's strings. */
-  read(name: 'description' | 'metricNames' | 'watchedTexts' | 'logs' | 'alteredIntrinsics'): string {
+  read(name: 'description' | 'metricNames' | 'watchedTexts' | 'sceneText' | 'logs' | 'alteredIntrinsics'): string {
     return String(this.cross(name, 'harness'))
   }
 

@@ -1,5 +1,5 @@
 import { strict as assert } from 'node:assert'
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, type Scene } from '@agentgym/contract'
 import {
   actionLeaves,
   allocateBuffers,
@@ -18,6 +18,7 @@ import {
   firstBadRow,
   firstIllegalMask,
   readDescription,
+  readScene,
   readWatchedTexts,
   type WatchedTexts,
 } from './guest-output.ts'
@@ -48,6 +49,8 @@ export type SandboxedEnvironmentOptions = {
   recordIntrinsics?: boolean
   /** Keeps what the texts in the first row's observations say, for `watchedTexts`. */
   watchTexts?: boolean
+  /** Keeps the last state of the first row's episodes, for `scene('final')`. */
+  watchScenes?: boolean
   /** What becomes of the scenario's logs; left out, they are not read. */
   logs?: LogOptions
 }
@@ -57,6 +60,11 @@ export interface SandboxedEnvironment extends VectorEnvironment {
   alteredIntrinsics(): string
   /** What the texts of the first row's observations say, cut; with `watchTexts` only. */
   watchedTexts(): WatchedTexts
+  /**
+   * What the scenario draws of the first row's state: now, or at the end of its latest episode (with `watchScenes` only).
+   * Null where it draws nothing.
+   */
+  scene(which: 'now' | 'final'): Scene | null
   /** Hands what the scenario has logged since the last time to `logs.take`. */
   takeLogs(): void
   /** Writes the actions of the scenario's oracle for the current states into `buffers.actions`; where it has one. */
@@ -101,7 +109,7 @@ class IsolatedEnvironment implements SandboxedEnvironment {
   #stepped = 0
 
   constructor(guest: Guest, description: ScenarioDescription, options: SandboxedEnvironmentOptions, limits: JobLimits) {
-    const { environments, seed, plan, firstEnvironment = 0, watchTexts = false } = options
+    const { environments, seed, plan, firstEnvironment = 0, watchTexts = false, watchScenes = false } = options
     this.environments = environments
     this.description = description
     this.#guest = guest
@@ -124,6 +132,7 @@ class IsolatedEnvironment implements SandboxedEnvironment {
       groupSize,
       firstEnvironment,
       watchTexts,
+      watchScenes,
       buffers: this.buffers,
     })
   }
@@ -180,6 +189,14 @@ class IsolatedEnvironment implements SandboxedEnvironment {
   watchedTexts(): WatchedTexts {
     this.#assertUsable()
     return readWatchedTexts(this.#guest.read('watchedTexts'))
+  }
+
+  scene(which: 'now' | 'final'): Scene | null {
+    this.#assertUsable()
+    if (this.description.renders !== true) return null
+    const status = this.#guest.cross('scene', 'render', [which === 'final'])
+    if (status === FAULT) throw this.#guest.failure()
+    return readScene(this.#guest.read('sceneText'))
   }
 
   takeLogs(): void {

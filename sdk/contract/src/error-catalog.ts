@@ -61,6 +61,7 @@ export const errorCatalog = {
   reward_not_finite: { exit: 1, status: 422, summary: 'A reward was not a finite number.' },
   observation_invalid: { exit: 1, status: 422, summary: 'An observation does not match its space.' },
   metrics_invalid: { exit: 1, status: 422, summary: 'An episode metric was not a finite number.' },
+  scene_invalid: { exit: 1, status: 422, summary: 'The picture that a scenario draws of itself is not a scene.' },
   mask_invalid: { exit: 1, status: 422, summary: 'An action mask does not match the action space.' },
   no_legal_action: { exit: 1, status: 422, summary: 'An action mask leaves no legal action.' },
   model_load_failed: { exit: 1, status: 422, summary: 'ONNX Runtime rejected the model.' },

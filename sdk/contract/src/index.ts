@@ -293,9 +293,19 @@ export { fileFailure, namingFile } from './file-failure.ts'
 export { nearestName } from './nearest-name.ts'
 export { parseJson } from './parse-json.ts'
 export { parseSetting, parseSettings, type SettingValue, settingValue } from './parse-setting.ts'
-export { type SampleEpisode, sampleEpisodeLimits, sampleEpisodeSchema } from './sample-episode.ts'
 export {
+  type RecordedEpisode,
+  type RecordedStep,
+  recordedEpisodeLimits,
+  recordedEpisodeSchema,
+  type SampleEpisode,
+  sampleEpisodeLimits,
+  sampleEpisodeSchema,
+} from './sample-episode.ts'
+export {
+  type ChannelRole,
   columnsOfView,
+  type GridChannel,
   mostViewedColumns,
   type ScenarioManifest,
   type ScenarioPackage,
@@ -308,6 +318,7 @@ export {
   type ViewedSpaces,
   viewProblem,
 } from './scenario-manifest.ts'
+export { type PictureColor, pictureColors, type Scene, type SceneShape, sceneLimits, sceneSchema } from './scene.ts'
 export { type SpaceDescription, type SpaceLeaf, spaceDescriptionSchema, spaceLeaves } from './space-description.ts'
 export {
   type CheckReport,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { mostViewedColumns, scenarioViewSchema } from './scenario-manifest.ts'
+import { sceneFields, sceneLimits, sceneShapeSchema } from './scene.ts'
 
 /** What a sample episode may hold. It comes out of a stranger's code, and pages show it. */
 export const sampleEpisodeLimits = {
@@ -17,6 +18,18 @@ export const sampleEpisodeLimits = {
   nameCharacters: 80,
   labels: 64,
   labelCharacters: 60,
+  /** Shapes of all scenes together, each counted once. */
+  shapes: 10_000,
+} as const
+
+/** What a recorded episode may hold: one that a command plays for its user, on the user's machine. */
+export const recordedEpisodeLimits = {
+  ...sampleEpisodeLimits,
+  bytes: 67_108_864,
+  steps: 10_000,
+  shapes: 1_000_000,
+  /** Likeliest actions of a step. */
+  likely: 6,
 } as const
 
 const limits = sampleEpisodeLimits
@@ -47,44 +60,87 @@ const actionLeafSchema = z.strictObject({
   list: plain(limits.nameCharacters).optional(),
 })
 
-const seenFields = {
-  /** The numbers of all leaves but texts, one after the other, to five significant digits. */
-  observation: z.array(real).max(limits.viewed),
-  /** Of the leaves that are texts, in order; cut. */
-  texts: z.array(plain(limits.textCharacters)).max(limits.texts),
+type EpisodeLimits = Pick<typeof limits, 'viewed' | 'texts' | 'textCharacters'> & { shapes: number; steps: number }
+
+function seenFields({ viewed, texts, textCharacters }: EpisodeLimits) {
+  return {
+    /** The numbers of all leaves but texts, one after the other, to five significant digits. */
+    observation: z.array(real).max(viewed),
+    /** Of the leaves that are texts, in order; cut. */
+    texts: z.array(plain(textCharacters)).max(texts),
+    /** Of a scenario that draws itself: the shapes, as indices into those of the episode, the lowest first. */
+    scene: z.array(count).max(sceneLimits.shapes).optional(),
+  }
 }
 
-/** One short episode of a scenario, for pictures: what was seen, done and rewarded. */
-export const sampleEpisodeSchema = z
-  .strictObject({
+function stepFields(of: EpisodeLimits) {
+  return {
+    ...seenFields(of),
+    /** What was done upon it. */
+    action: z.array(real).max(limits.action),
+    /** What came of that. */
+    reward: real,
+  }
+}
+
+function episodeFields<Step extends z.ZodType>(step: Step, of: EpisodeLimits) {
+  return {
     format: z.literal(1),
-    /** Who acted: chance, among the legal actions, or a trained agent that takes the likeliest. */
-    policy: z.enum(['random', 'agent']),
-    /** How the scenario's manifest wants it drawn; null: as lines. */
+    /** How the scenario's manifest wants it drawn; null: as its scene, if it has one, else as lines. */
     view: scenarioViewSchema.nullable(),
     observation: z.array(observationLeafSchema).max(limits.leaves),
     /** Categorical actions are indices from 0. */
     action: z.array(actionLeafSchema).max(limits.leaves),
-    steps: z
-      .array(
-        z.strictObject({
-          ...seenFields,
-          /** What was done upon it. */
-          action: z.array(real).max(limits.action),
-          /** What came of that. */
-          reward: real,
-        }),
-      )
-      .min(1)
-      .max(limits.steps),
+    /** Of a scenario that draws itself: the size of its scenes, and their shapes, each once. */
+    scene: z.strictObject({ ...sceneFields, shapes: z.array(sceneShapeSchema).max(of.shapes) }).optional(),
+    steps: z.array(step).min(1).max(of.steps),
     /** What was seen after the last of `steps`. */
-    last: z.strictObject(seenFields),
+    last: z.strictObject(seenFields(of)),
     /** `cut`: it went on, beyond what is kept here. */
     end: z.enum(['terminated', 'truncated', 'cut']),
+  }
+}
+
+type Scenes = { scene?: { shapes: unknown[] }; steps: { scene?: number[] }[]; last: { scene?: number[] } }
+
+function shapesExist({ scene, steps, last }: Scenes): boolean {
+  const shapes = scene?.shapes.length ?? 0
+  return [...steps, last].every((seen) => seen.scene === undefined || seen.scene.every((index) => index < shapes))
+}
+const missingShape = 'names a shape that it does not have'
+
+/** One short episode of a scenario, for pictures: what was seen, done and rewarded. */
+export const sampleEpisodeSchema = z
+  .strictObject({
+    ...episodeFields(z.strictObject(stepFields(limits)), limits),
+    /** Who acted: chance, among the legal actions, or a trained agent that takes the likeliest. */
+    policy: z.enum(['random', 'agent']),
   })
   .refine(
     (episode) => new TextEncoder().encode(JSON.stringify(episode)).length <= limits.bytes,
     'is larger than it may be',
   )
+  .refine(shapesExist, missingShape)
   .meta({ id: 'SampleEpisode' })
 export type SampleEpisode = z.infer<typeof sampleEpisodeSchema>
+
+const probability = z.number().gte(0).lte(1)
+
+const recordedStepSchema = z.strictObject({
+  ...stepFields(recordedEpisodeLimits),
+  /** Of an agent whose first component is a choice: its likeliest choices, and how likely each was. */
+  likely: z
+    .array(z.strictObject({ choice: count, probability }))
+    .max(recordedEpisodeLimits.likely)
+    .optional(),
+})
+export type RecordedStep = z.infer<typeof recordedStepSchema>
+
+/** A whole episode that a command has played, for its pictures. */
+export const recordedEpisodeSchema = z
+  .strictObject({
+    ...episodeFields(recordedStepSchema, recordedEpisodeLimits),
+    policy: z.enum(['random', 'agent', 'person']),
+  })
+  .refine(shapesExist, missingShape)
+export type RecordedEpisode = z.infer<typeof recordedEpisodeSchema>

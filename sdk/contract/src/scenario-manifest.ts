@@ -1,7 +1,8 @@
 import { z } from 'zod'
+import { pictureColorSchema } from './scene.ts'
 
 /** A column of a sample episode's `observation`: the numbers of all spaces but texts, one after the other. */
-const column = z.int().min(0).max(255)
+const column = z.int().min(0).max(8_191)
 const finite = z.number().gte(-1e6).lte(1e6)
 const label = z.string().min(1).max(40)
 
@@ -17,8 +18,27 @@ const trackSchema = z
   })
   .refine(({ low, high }) => low < high, 'low must be below high')
 
-/** What a channel of a grid shows; values from 0 (nothing) to 1 (opaque). */
-const channelSchema = z.enum(['wall', 'trail', 'goal', 'agent', 'item'])
+/** What a channel of a grid shows, by role; values from 0 (nothing) to 1 (opaque). */
+const channelRoleSchema = z.enum(['wall', 'trail', 'goal', 'agent', 'item'])
+export type ChannelRole = z.infer<typeof channelRoleSchema>
+
+/** Or as the author wants it: later channels are drawn over earlier ones. Channels without color and glyph are not drawn. */
+const channelSchema = z.union([
+  channelRoleSchema,
+  z.strictObject({
+    /** Shown in legends. */
+    name: label,
+    color: pictureColorSchema.optional(),
+    /** Default: `square`, which fills its cell. */
+    mark: z.enum(['square', 'block', 'dot', 'circle', 'ring', 'diamond']).optional(),
+    /** One character: over the mark in pictures, instead of it in terminals. */
+    glyph: z
+      .string()
+      .refine((text) => /^[\p{L}\p{N}\p{P}\p{S}]$/u.test(text), 'must be one visible character')
+      .optional(),
+  }),
+])
+export type GridChannel = z.infer<typeof channelSchema>
 
 /**
  * How a scenario's observations are drawn: the field `agentgym.view` of its package.json. By default every number of the
@@ -51,8 +71,8 @@ export const scenarioViewSchema = z.discriminatedUnion('kind', [
   z.strictObject({
     kind: z.literal('grid'),
     at: column,
-    shape: z.array(z.int().min(1).max(32)).length(3),
-    channels: z.array(channelSchema).min(1).max(8),
+    shape: z.array(z.int().min(1).max(128)).length(3),
+    channels: z.array(channelSchema).min(1).max(32),
     moves: z
       .array(z.array(z.int().min(-1).max(1)).length(2))
       .max(64)
@@ -60,7 +80,28 @@ export const scenarioViewSchema = z.discriminatedUnion('kind', [
   }),
   /** A text and the actions taken. `facts` names numbers of the observation, in order; changes are shown. */
   z.strictObject({ kind: z.literal('transcript'), facts: z.array(label).max(64).optional() }),
-  z.strictObject({ kind: z.literal('lines'), labels: z.array(label).max(64).optional() }),
+  /**
+   * Numbers over time. `labels` names numbers of the observation, in order; or `series` names those that are drawn, with
+   * their columns and units.
+   */
+  z.strictObject({
+    kind: z.literal('lines'),
+    labels: z.array(label).max(64).optional(),
+    series: z
+      .array(
+        z.strictObject({
+          at: column,
+          label,
+          unit: z.string().min(1).max(12).optional(),
+          /** Range of the axis. Default: that of the episode. */
+          low: finite.optional(),
+          high: finite.optional(),
+        }),
+      )
+      .min(1)
+      .max(6)
+      .optional(),
+  }),
 ])
 export type ScenarioView = z.infer<typeof scenarioViewSchema>
 
@@ -109,11 +150,19 @@ export function viewProblem(view: ScenarioView, { columns, texts, choices }: Vie
   if (view.kind !== 'grid') return null
   const [channels, rows, width] = view.shape
   if (view.channels.length !== channels) return `names ${view.channels.length} channels of ${channels}`
-  if (view.channels.includes('agent')) return view.moves === undefined ? null : 'has both moves and a channel "agent"'
+  if (hasAgent(view)) return view.moves === undefined ? null : 'has both moves and a channel "agent"'
+  const named = view.channels.every((channel) => typeof channel === 'object')
+  // A board of the author's own kinds need not show where the agent is.
+  if (named && view.moves === undefined) return null
   if (rows % 2 === 0 || width % 2 === 0) return 'has no middle for the agent: rows and columns must be odd'
   if (view.moves !== undefined && view.moves.length !== choices)
     return `has ${view.moves.length} moves for ${choices === null ? 'an action that is not one choice' : `${choices} actions`}`
   return null
+}
+
+/** Whether a channel shows where the agent is; else it is in the middle, unless every channel is of the author's own kind. */
+function hasAgent({ channels }: Extract<ScenarioView, { kind: 'grid' }>): boolean {
+  return channels.some((channel) => channel === 'agent' || (typeof channel === 'object' && channel.name === 'agent'))
 }
 
 /** Numbers of an observation, from the first, that a sample episode may keep for its view. */
@@ -135,6 +184,6 @@ function columnsOf(view: ScenarioView): number[] {
     case 'transcript':
       return [(view.facts?.length ?? 0) - 1]
     case 'lines':
-      return [(view.labels?.length ?? 0) - 1]
+      return [(view.labels?.length ?? 0) - 1, ...(view.series ?? []).map(({ at }) => at)]
   }
 }

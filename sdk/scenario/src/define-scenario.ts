@@ -1,6 +1,7 @@
 import { definitionError } from './engine/faults.ts'
 import type { Rng } from './engine/random-stream.ts'
 import { readDefinition } from './engine/read-definition.ts'
+import type { Scene } from './scene.ts'
 import type { ActionMaskOf, ActionOf, ActionSpace, ChosenActionOf, SampleOf, Space } from './spaces.ts'
 
 /**
@@ -48,6 +49,11 @@ export type ScenarioDefinition<Observation extends Space, Action extends ActionS
    * must not change it. `rng` is its own. Shows that the scenario can be solved; training never sees it. Synchronous.
    */
   oracle?(state: State, context: EpisodeContext): ChosenActionOf<Action>
+  /**
+   * Draws a state as shapes, for pictures of episodes. Called only where somebody looks: it must not change the state, and
+   * training never calls it.
+   */
+  render?(state: State): Scene
 }
 
 /** Checks a definition and returns it. Throws a TypeError that names the field, what is wrong and how to fix it. */

@@ -2,6 +2,7 @@ import { defineScenario, type EpisodeContext, type ScenarioDefinition, type Step
 import { definitionError, describeValue } from './engine/faults.ts'
 import { append, falses, isArray, max, nullObject, objectKeys } from './engine/primordials.ts'
 import { isName } from './engine/read-space.ts'
+import type { Scene } from './scene.ts'
 import { type ActionSpace, branches, dict, discrete, type SampleOf, type Space } from './spaces.ts'
 import {
   type AllowedOf,
@@ -200,12 +201,14 @@ export function defineToolScenario<Observation extends Space, Name extends strin
   }
   const actionMask = (episode: ToolEpisode<State>) => scenario.actionMask(episode)
   const oracle = (episode: ToolEpisode<State>, context: EpisodeContext) => scenario.oracle(episode, context)
+  const render = ({ state, progress }: ToolEpisode<State>) => definition.render?.(state, progress)
   const { observation, maxSteps, tasks, memory } = definition
   const whole = { observation, action: scenario.space, maxSteps, tasks, memory, ...callbacks }
   return defineScenario({
     ...whole,
     ...(scenario.masked ? { actionMask } : {}),
     ...(definition.oracle === undefined ? {} : { oracle }),
+    ...(definition.render === undefined ? {} : { render }),
   } as ScenarioDefinition<Observation, ActionSpace, ToolEpisode<State>>)
 }
 
@@ -291,6 +294,8 @@ export type ToolScenarioDefinition<Observation extends Space, Name extends strin
   metrics?(state: State, progress: ToolProgress): { readonly [name: string]: number }
   /** As in `defineScenario`: a scripted player, which returns the call that it would make. */
   oracle?(state: State, context: EpisodeContext, progress: ToolProgress): ToolCall<NoInfer<Name>>
+  /** As in `defineScenario`: draws a state as shapes. */
+  render?(state: State, progress: ToolProgress): Scene
 }
 
 /** State of a tool scenario: the author's own, and the accounts of the episode. */

@@ -18,7 +18,7 @@ export function frameStack<Action extends ActionSpace, State>(
   scenario: ScenarioDefinition<BoxSpace, Action, State>,
   { frames }: { frames: number },
 ): ScenarioDefinition<BoxSpace, Action, StackedState<State>> {
-  const { observation, actionMask, metrics, oracle } = scenario
+  const { observation, actionMask, metrics, oracle, render } = scenario
   if (!Number.isInteger(frames) || frames < 1 || frames > MAX_FRAMES) {
     throw definitionError(`frameStack: frames must be an integer from 1 to ${MAX_FRAMES}`)
   }
@@ -41,6 +41,7 @@ export function frameStack<Action extends ActionSpace, State>(
   if (actionMask !== undefined) whole.actionMask = (state) => actionMask.call(scenario, state.inner)
   if (metrics !== undefined) whole.metrics = (state) => metrics.call(scenario, state.inner)
   if (oracle !== undefined) whole.oracle = (state, context) => oracle.call(scenario, state.inner, context)
+  if (render !== undefined) whole.render = (state) => render.call(scenario, state.inner)
   return defineScenario(whole)
 }
 

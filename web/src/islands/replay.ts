@@ -1,8 +1,7 @@
 // Plays the sample episodes of a page on demand: nothing moves by itself. Arrow keys step, Home and End jump to the
 // ends, Space plays and pauses.
 import type { SampleEpisode, ScenarioView } from '@agentgym/contract'
-import { describeStep, lastStep } from '../pictures/episode.ts'
-import { episodeFrame } from '../pictures/episode-frame.ts'
+import { describeStep, episodeFrame, lastStep } from '@agentgym/pictures'
 import { svgNode } from './nodes/dom.ts'
 
 /** Approximate duration of an episode, whatever its number of steps, within limits that viewers can follow. */

@@ -1,7 +1,7 @@
+import { svgMarkup } from '@agentgym/pictures'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import { learningCurve, sparkline } from './learning-curve.ts'
-import { svgMarkup } from './svg.ts'
 
 const curve = [
   { steps: 1_000, return_mean: -200 },

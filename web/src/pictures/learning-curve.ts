@@ -6,7 +6,7 @@ import {
   formatSteps,
   formatValue,
 } from '@agentgym/contract/charts'
-import { picture, points, type SvgElement, svg } from './svg.ts'
+import { picture, points, type SvgElement, svg } from '@agentgym/pictures'
 
 const WIDTH = 480
 const HEIGHT = 260

@@ -1,5 +1,5 @@
 import { type ChartPoint, chartGeometry, formatSteps, formatValue } from '@agentgym/contract/charts'
-import { type SvgElement, svg } from './svg.ts'
+import { type SvgElement, svg } from '@agentgym/pictures'
 
 export type LinePlotOptions = {
   size: 'large' | 'small'

@@ -1,12 +1,18 @@
 import type { SampleEpisode } from '@agentgym/contract'
 import { formatValue } from '@agentgym/contract/charts'
+import type { ViewOf } from '@agentgym/pictures'
+import {
+  describeStep,
+  episodeFrame,
+  episodeSummary,
+  episodeView,
+  lastStep,
+  transcriptCalls,
+  transcriptTexts,
+} from '@agentgym/pictures'
 import { Icon } from '../components/icon.tsx'
 import { useIsland } from '../layout/page-context.ts'
-import type { ViewOf } from './episode.ts'
-import { describeStep, episodeSummary, episodeView, lastStep } from './episode.ts'
-import { episodeFrame } from './episode-frame.ts'
 import { Picture } from './picture.tsx'
-import { transcriptCalls, transcriptTexts } from './transcript-frame.ts'
 
 type ReplayProps = {
   episode: SampleEpisode

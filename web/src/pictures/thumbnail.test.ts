@@ -1,6 +1,6 @@
+import { svgMarkup } from '@agentgym/pictures'
 import fc from 'fast-check'
 import { expect, it } from 'vitest'
-import { svgMarkup } from './svg.ts'
 import { emblem } from './thumbnail.ts'
 
 it('is deterministic, mirrored, and rarely equal for different hashes', () => {

@@ -1,8 +1,15 @@
 import type { LearningCurve, SampleEpisode } from '@agentgym/contract'
-import { episodeView, lastStep } from './episode.ts'
-import { episodeFrame } from './episode-frame.ts'
+import {
+  episodeFrame,
+  episodeView,
+  FRAME_HEIGHT,
+  FRAME_WIDTH,
+  lastStep,
+  picture,
+  type SvgElement,
+  svg,
+} from '@agentgym/pictures'
 import { sparkline } from './learning-curve.ts'
-import { FRAME_HEIGHT, FRAME_WIDTH, picture, type SvgElement, svg } from './svg.ts'
 
 /**
  * The thumbnail of a version in lists: an agent's learning curve, the end of a sample episode, or else an emblem from

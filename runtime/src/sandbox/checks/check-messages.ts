@@ -23,6 +23,7 @@ export const checkIds = [
   'rewards',
   'masks',
   'metrics',
+  'render',
   'episode_ends',
   'determinism',
   'processes',

@@ -7,7 +7,10 @@ import { CheckFailure, type Finding } from './check-messages.ts'
 /** Opens an environment with these options, passes it on and disposes of it. */
 export type Use = <Result>(
   options: Partial<
-    Pick<SandboxedEnvironmentOptions, 'environments' | 'seed' | 'plan' | 'recordIntrinsics' | 'watchTexts' | 'logs'>
+    Pick<
+      SandboxedEnvironmentOptions,
+      'environments' | 'seed' | 'plan' | 'recordIntrinsics' | 'watchTexts' | 'watchScenes' | 'logs'
+    >
   >,
   body: (environment: SandboxedEnvironment) => Result,
 ) => Result
@@ -41,6 +44,20 @@ export function checkSeeds(use: Use): string {
   return difference === undefined
     ? 'two seeds play alike: this scenario draws no randomness'
     : 'two seeds give two trajectories'
+}
+
+/** What is looked at must be what is trained on. */
+export function checkRender(use: Use, renders: boolean): string {
+  if (!renders) return 'no render: episodes are drawn from their observations'
+  const record = (looking: boolean) =>
+    use({ environments: 1, watchScenes: true }, (environment) =>
+      recordTrajectory(environment, COMPARED_STEPS, looking ? () => environment.scene('now') : undefined),
+    )
+  const difference = firstDifference(record(true), record(false))
+  if (difference === undefined) return `draws ${COMPARED_STEPS} steps, and they are the same when nobody looks`
+  throw new CheckFailure(
+    `An episode changes when it is drawn: ${difference}. Let render read the state and leave it as it is.`,
+  )
 }
 
 /** What resuming a run relies on: an episode replayed from its actions is the same episode. */
@@ -103,7 +120,7 @@ type Trajectory = {
 }
 
 /** Plays `steps` vector steps. Environment 0's actions do not depend on how many others there are. */
-function recordTrajectory(environment: VectorEnvironment, steps: number): Trajectory {
+function recordTrajectory(environment: VectorEnvironment, steps: number, look = () => {}): Trajectory {
   const { buffers, description } = environment
   const policy = new RandomActions(description, 2)
   const policyOfOthers = new RandomActions(description, 3)
@@ -112,6 +129,7 @@ function recordTrajectory(environment: VectorEnvironment, steps: number): Trajec
   const observe = () => {
     trajectory.observations.push(buffers.observations.slice(0, width))
     trajectory.texts.push(buffers.texts.slice(0, units))
+    look()
   }
   environment.reset()
   observe()

@@ -17,13 +17,13 @@ import { COMPARED_ENVIRONMENTS, type ComparedEpisodes, playCompared } from './co
 import { compareBaselines, describeUnevenSplits, playBaselines, round } from './difficulty-checks.ts'
 import { checkOracle } from './oracle-check.ts'
 import { playRandomly, type RandomPlay, sampleRandomly } from './played-episodes.ts'
-import { checkDeterminism, checkIndependence, checkReplay, checkSeeds, type Use } from './repeat-checks.ts'
+import { checkDeterminism, checkIndependence, checkRender, checkReplay, checkSeeds, type Use } from './repeat-checks.ts'
 
 /** Opens the scenario with these options beside its source; the checks own no environment longer than they need it. */
 export type OpenEnvironment = (
   options: Pick<
     SandboxedEnvironmentOptions,
-    'environments' | 'seed' | 'plan' | 'recordIntrinsics' | 'watchTexts' | 'logs'
+    'environments' | 'seed' | 'plan' | 'recordIntrinsics' | 'watchTexts' | 'watchScenes' | 'logs'
   >,
 ) => SandboxedEnvironment
 
@@ -80,6 +80,7 @@ export function runScenarioChecks(checks: ScenarioChecks): void {
       return `${ENVIRONMENTS} environments start`
     })
     const play = checkPlay(environment, use, checks)
+    check('render', () => checkRender(use, environment.description.renders === true))
     check('determinism', () => checkDeterminism(use))
     check('independence', () => checkIndependence(use))
     check('replay', () => checkReplay(use))
@@ -104,7 +105,7 @@ function checkPlay(environment: SandboxedEnvironment, use: Use, checks: Scenario
   const played = playRandomly(environment, { episodes: 100, steps: 20_000, timeMs: 2_000 })
   environment.takeLogs()
   const play = played.returns.length > 0 ? played : playOneEpisode(use, episodeMs)
-  const episode = use({ environments: 1, watchTexts: true }, (shown) => sampleRandomly(shown, view))
+  const episode = use({ environments: 1, watchTexts: true, watchScenes: true }, (shown) => sampleRandomly(shown, view))
   if (episode !== null) sample(episode)
   const { description } = environment
   const passing = (id: CheckId, message: string) => pass(id, { message })
@@ -239,6 +240,8 @@ export function checkOfFault(running: CheckId, error: AgentGymError): CheckId {
       return 'masks'
     case 'metrics_invalid':
       return 'metrics'
+    case 'scene_invalid':
+      return 'render'
     default:
       return running
   }

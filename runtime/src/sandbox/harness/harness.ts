@@ -36,6 +36,9 @@ export type Harness = {
   restore(environment: number, episode: number, actions: Float32Array): number
   metricNames(): string
   watchedTexts(): string
+  /** Draws the first row's state; `sceneText` reads the picture. */
+  scene(final: boolean): number
+  sceneText(): string
   logs(): string
   fault(): string
   alteredIntrinsics(): string
@@ -59,6 +62,7 @@ export type StartOptions = {
   groupSize: number
   firstEnvironment: number
   watchTexts: boolean
+  watchScenes: boolean
   buffers: EnvironmentBuffers
 }
 
@@ -77,6 +81,7 @@ let engine: Engine | undefined
 let definition: unknown
 let description: ScenarioDescription | undefined
 let fault = ''
+let scene = ''
 let record: IntrinsicsRecord | undefined
 let board: Int32Array | undefined
 
@@ -143,13 +148,24 @@ export const harness: Harness = {
     return defined
   },
   description: () => stringify(description),
-  start({ buffers, split, episodes, taskOrder, groupSize, environments, seed, firstEnvironment, watchTexts }) {
+  start({
+    buffers,
+    split,
+    episodes,
+    taskOrder,
+    groupSize,
+    environments,
+    seed,
+    firstEnvironment,
+    watchTexts,
+    watchScenes,
+  }) {
     const training = groupSize === 0 ? { split: 'train' as const } : { split: 'train' as const, groupSize }
     const plan = split === 'eval' ? { split, episodes, taskOrder } : training
     note(buffers.board, 'define')
     return guarded('harness', () => {
       if (description === undefined) throw new PlainError('nothing has been loaded')
-      const options = { environments, seed, plan, firstEnvironment, watchTexts }
+      const options = { environments, seed, plan, firstEnvironment, watchTexts, watchScenes }
       engine = createEngine(definition, description, options, buffers)
       return 0
     })
@@ -162,6 +178,12 @@ export const harness: Harness = {
     guarded('harness', () => current().restore(environment, episode, actions)),
   metricNames: () => stringify(current().metricNames()),
   watchedTexts: () => current().watchedTexts(),
+  scene: (final) =>
+    guarded('render', () => {
+      scene = current().scene(final)
+      return 0
+    }),
+  sceneText: () => scene,
   logs: () => takeLogs(),
   fault: () => fault,
   alteredIntrinsics: () => record?.altered() ?? '',

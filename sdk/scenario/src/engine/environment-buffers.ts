@@ -28,6 +28,7 @@ export const phases = [
   'metrics',
   'harness',
   'oracle',
+  'render',
 ] as const
 export type Phase = (typeof phases)[number]
 
@@ -39,6 +40,7 @@ export const PHASE_OBSERVE = 5
 export const PHASE_ACTION_MASK = 6
 export const PHASE_METRICS = 7
 export const PHASE_ORACLE = 9
+export const PHASE_RENDER = 10
 
 /** Sizes of the rows, fixed by the spaces. */
 export type RowSizes = {
@@ -104,6 +106,8 @@ export type EngineOptions = {
   firstEnvironment?: number
   /** Keeps what the texts in the first row's observations say, for `watchedTexts`. */
   watchTexts?: boolean
+  /** Keeps the last state of the first row's episode when it ends, for `scene`. */
+  watchScenes?: boolean
 }
 
 type SharedArrayConstructor = new (memory: SharedArrayBuffer, offset: number, length: number) => ArrayBufferView

@@ -20,6 +20,7 @@ export type FaultCode =
   | 'reward_not_finite'
   | 'observation_invalid'
   | 'metrics_invalid'
+  | 'scene_invalid'
   | 'mask_invalid'
   | 'no_legal_action'
 

@@ -28,6 +28,8 @@ export type ScenarioDescription = {
   memory?: true
   /** Present where the author gave a scripted player. */
   oracle?: true
+  /** Present where the scenario draws itself. */
+  renders?: true
   sizes: RowSizes
 }
 
@@ -41,6 +43,7 @@ export type ScenarioCallbacks = {
   actionMask: ((state: unknown) => unknown) | null
   metrics: ((state: unknown) => unknown) | null
   oracle: ((state: unknown, context: unknown) => unknown) | null
+  render: ((state: unknown) => unknown) | null
 }
 
 function fail(what: string): never {
@@ -144,6 +147,7 @@ export function readCallbacks(value: unknown): ScenarioCallbacks {
   defineConstant(callbacks, 'actionMask', optionalFunction(definition.actionMask, 'actionMask(state)'))
   defineConstant(callbacks, 'metrics', optionalFunction(definition.metrics, 'metrics(state)'))
   defineConstant(callbacks, 'oracle', optionalFunction(definition.oracle, 'oracle(state, { rng })'))
+  defineConstant(callbacks, 'render', optionalFunction(definition.render, 'render(state)'))
   return callbacks
 }
 
@@ -173,7 +177,9 @@ export function readDefinition(value: unknown): ScenarioDescription {
     mask: masked ? logits : 0,
     text: textColumnsOf(observation),
   }
-  return { observation, action, maxSteps, tasks, masked, ...readMemory(definition.memory), ...oracle, sizes }
+  const renders = callbacks.render === null ? {} : { renders: true as const }
+  const optional = { ...readMemory(definition.memory), ...oracle, ...renders }
+  return { observation, action, maxSteps, tasks, masked, ...optional, sizes }
 }
 
 /** The fault for what was thrown while a definition was read: by the check, or by a getter of the author's. */

@@ -12,6 +12,7 @@ import {
   MAX_METRICS,
   PHASE_IDLE,
   PHASE_ORACLE,
+  PHASE_RENDER,
   PHASE_RESET,
   PHASE_STEP,
   phases,
@@ -37,6 +38,7 @@ import { OraclePlayer } from './oracle.ts'
 import { append, fround, isInteger, lengthOfTypedArray, whenSettled } from './primordials.ts'
 import type { RandomStream } from './random-stream.ts'
 import { definitionFault, readCallbacks, type ScenarioCallbacks, type ScenarioDescription } from './read-definition.ts'
+import { encodeScene } from './scene-encoder.ts'
 
 /** What the host does next: nothing, or drain the microtasks and call `settle`. */
 export const DONE = 0
@@ -80,6 +82,11 @@ export type Engine = {
   metricNames(): string[]
   /** Texts of the first row's observations, as `TextWatch` encodes them; empty without `watchTexts`. */
   watchedTexts(): string
+  /**
+   * What the first row's state looks like, as JSON: now, or at the end of the episode that ended last, which is kept with
+   * `watchScenes` only. Empty where the scenario has no `render`, or no such state. Throws an EngineFault.
+   */
+  scene(final: boolean): string
   /** What `Math.random` returns to the running code. */
   currentRandom(): number
   /** What `Date.now` returns to the running code, in milliseconds. */
@@ -160,6 +167,9 @@ class VectorEngine implements Engine {
   #oracleRandom: RandomStream | null = null
   #started = false
   #dead = false
+  #rendering = false
+  /** The last state of the first row's latest episode, if scenes are watched. */
+  #ended: unknown = undefined
 
   constructor(
     callbacks: ScenarioCallbacks,
@@ -248,7 +258,28 @@ class VectorEngine implements Engine {
     return this.#rows.watchedTexts()
   }
 
+  scene(final: boolean): string {
+    this.#assertReady()
+    const slot = this.#slots[0]
+    const state = final ? this.#ended : slot.state
+    if (this.#callbacks.render === null || state === undefined) return ''
+    this.#current = slot
+    noteOnBoard(this.#board, PHASE_RENDER, slot)
+    this.#rendering = true
+    try {
+      return encodeScene(this.#callbacks.render(state))
+    } catch (thrown) {
+      this.#dead = true
+      throw faultOf(thrown, this.#board, slot)
+    } finally {
+      this.#rendering = false
+      this.#board[BOARD_PHASE] = PHASE_IDLE
+    }
+  }
+
   currentRandom(): number {
+    // A picture draws from no stream: an episode is the same whether it is looked at or not.
+    if (this.#rendering) return 0.5
     return (this.#oracleRandom ?? this.#current.mathRandom).uniform()
   }
 
@@ -422,6 +453,7 @@ class VectorEngine implements Engine {
   #endEpisode(slot: EpisodeSlot): Progress {
     if (this.#mode === MODE_RESTORE) refuseEarlyEnd(slot.step, this.#end - 1)
     this.#rows.finishEpisode(slot)
+    if (slot.row === 0 && this.#options.watchScenes === true) this.#ended = slot.state
     const { plan } = this.#options
     if (plan.split === 'train' && plan.groupSize !== undefined) return this.#retire(slot)
     const stride = plan.split === 'eval' ? this.#slots.length : 1

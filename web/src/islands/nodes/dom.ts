@@ -1,4 +1,4 @@
-import type { SvgElement } from '../../pictures/svg.ts'
+import type { SvgElement } from '@agentgym/pictures'
 
 /**
  * Replaces the parts of a page (`data-part`) below `root` by the server's current rendering, except forms that have the

@@ -27,6 +27,6 @@ test('a call of a tool shows its own arguments, by their names', () => {
     last: seen,
     end: 'terminated',
   }
-  expect(describeStep(episode, 1)).toContain('refund(order: orders[2], percent: 50, reason: lost)')
+  expect(describeStep(episode, 1)).toContain('refund(order: orders[2], percent: 50, reason: "lost")')
   expect(describeStep(episode, 2)).toContain('wait()')
 })

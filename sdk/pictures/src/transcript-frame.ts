@@ -1,6 +1,5 @@
-import type { SampleEpisode } from '@agentgym/contract'
 import { formatValue } from '@agentgym/contract/charts'
-import type { ViewOf } from './episode.ts'
+import type { Episode, ViewOf } from './episode.ts'
 import { actionName, seenAt } from './episode.ts'
 import { FRAME_HEIGHT, FRAME_WIDTH, type SvgElement, svg } from './svg.ts'
 
@@ -10,43 +9,66 @@ const LINE = 13
 const WIDE = 46
 const TEXT_LINES = 6
 
-/** The text and the last calls made about it; `replay` shows all of them as text. */
+/** The text and the last calls made about it, each with what the observation said next; `replay` shows all of them as text. */
 export function transcriptFrame(
-  episode: SampleEpisode,
+  episode: Episode,
   { facts }: ViewOf<'transcript'>,
   index: number,
 ): (SvgElement | null)[] {
   const said = wrapText(transcriptTexts(episode).join('\n'), WIDE, TEXT_LINES)
   const textBottom = 14 + said.length * LINE + 8
-  const room = Math.floor((FRAME_HEIGHT - textBottom - 14) / (LINE + 4))
-  const calls = transcriptCalls(episode, facts).slice(0, index)
-  const first = Math.max(0, calls.length - room)
+  const room = Math.floor((FRAME_HEIGHT - textBottom - 14) / LINE)
+  const calls = lastCalls(transcriptCalls(episode, facts).slice(0, index), room)
+  const drawn: SvgElement[] = []
+  let y = textBottom + 16
+  for (const { action, changes, reward } of calls) {
+    drawn.push(svg('path', { class: 'pic-call', d: `M${LEFT - 2} ${y - 8}l5 4.5l-5 4.5` }))
+    drawn.push(svg('text', { class: 'pic-text pic-text-end', x: FRAME_WIDTH - LEFT, y }, signed(reward)))
+    for (const line of action) {
+      drawn.push(svg('text', { class: 'pic-text pic-strong', x: LEFT + 10, y }, line))
+      y += LINE
+    }
+    for (const line of changes) {
+      drawn.push(svg('text', { class: 'pic-text', x: LEFT + 10, y }, line))
+      y += LINE
+    }
+  }
   return [
     svg('rect', { class: 'pic-sheet', x: 8, y: 8, width: FRAME_WIDTH - 16, height: textBottom - 8, rx: 4 }),
     ...said.map((line, i) => svg('text', { class: 'pic-text pic-strong', x: LEFT, y: 23 + i * LINE }, line)),
-    ...calls.slice(first).map(({ action, reward }, i) => {
-      const y = textBottom + 16 + i * (LINE + 4)
-      return svg(
-        'g',
-        {},
-        svg('path', { class: 'pic-call', d: `M${LEFT - 2} ${y - 8}l5 4.5l-5 4.5` }),
-        svg('text', { class: 'pic-text pic-strong', x: LEFT + 10, y }, wrapText(action, WIDE - 10, 1)[0] ?? ''),
-        svg('text', { class: 'pic-text pic-text-end', x: FRAME_WIDTH - LEFT, y }, signed(reward)),
-      )
-    }),
+    ...drawn,
   ]
 }
 
-function signed(reward: number): string {
+type WrappedCall = { action: string[]; changes: string[]; reward: number }
+
+/** As many of the last calls as fit into `room` lines. */
+function lastCalls(calls: readonly TranscriptCall[], room: number): WrappedCall[] {
+  const shown: WrappedCall[] = []
+  let left = room
+  for (const { action, changes, reward } of calls.toReversed()) {
+    const wrapped = {
+      action: wrapText(action, WIDE - 10, 2),
+      changes: changes.length === 0 ? [] : wrapText(changes.join(', '), WIDE - 3, 2),
+      reward,
+    }
+    left -= wrapped.action.length + wrapped.changes.length
+    if (left < 0 && shown.length > 0) break
+    shown.unshift(wrapped)
+  }
+  return shown
+}
+
+export function signed(reward: number): string {
   return reward > 0 ? `+${formatValue(reward)}` : formatValue(reward)
 }
 
 /** The text before the first action. */
-export function transcriptTexts(episode: SampleEpisode): string[] {
+export function transcriptTexts(episode: Episode): string[] {
   return seenAt(episode, 0).texts.filter((text) => text.trim() !== '')
 }
 
-type TranscriptCall = {
+export type TranscriptCall = {
   action: string
   reward: number
   /** Numbers and texts of the observation that changed with it. */
@@ -54,7 +76,7 @@ type TranscriptCall = {
 }
 
 /** The calls, one by one. `facts` are the names of the observation's numbers, in order. */
-export function transcriptCalls(episode: SampleEpisode, facts: readonly string[] = []): TranscriptCall[] {
+export function transcriptCalls(episode: Episode, facts: readonly string[] = []): TranscriptCall[] {
   return episode.steps.map((step, index) => {
     const after = seenAt(episode, index + 1)
     const numbers = facts.flatMap((fact, column) => {

@@ -1,30 +1,33 @@
-import { type SampleEpisode, type ScenarioView, viewProblem } from '@agentgym/contract'
+import { type RecordedEpisode, type ScenarioView, viewProblem } from '@agentgym/contract'
 import { formatValue } from '@agentgym/contract/charts'
 
 /** One kind of view. */
 export type ViewOf<Kind extends ScenarioView['kind']> = Extract<ScenarioView, { kind: Kind }>
 
-type Seen = SampleEpisode['last']
+/** An episode that can be drawn; also a sample episode. It may still grow. */
+export type Episode = RecordedEpisode
+
+type Seen = Episode['last']
 
 /** The observation before action `index`, or the final one after the last action. */
-export function seenAt(episode: SampleEpisode, index: number): Seen {
+export function seenAt(episode: Episode, index: number): Seen {
   return episode.steps[index] ?? episode.last
 }
 
 /** The last index, equal to the number of actions. */
-export function lastStep(episode: SampleEpisode): number {
+export function lastStep(episode: Episode): number {
   return episode.steps.length
 }
 
 /** Sum of the rewards of the first `index` actions. */
-function returnAt(episode: SampleEpisode, index: number): number {
+export function returnAt(episode: Episode, index: number): number {
   return episode.steps.slice(0, index).reduce((sum, { reward }) => sum + reward, 0)
 }
 
 type ActionPart = { name: string; value: string }
 
 /** A choice by its name, numbers as they are: `right`, `0.5, −1`; a tool with its arguments: `refund(order: orders[2], share: 0.5)`. */
-export function actionName(episode: SampleEpisode, action: readonly number[]): string {
+export function actionName(episode: Episode, action: readonly number[]): string {
   const parts = actionParts(episode, action)
   return (
     toolCall(parts) ??
@@ -32,14 +35,17 @@ export function actionName(episode: SampleEpisode, action: readonly number[]): s
   )
 }
 
-function actionParts(episode: SampleEpisode, action: readonly number[]): ActionPart[] {
+function actionParts(episode: Episode, action: readonly number[]): ActionPart[] {
   let column = 0
   return episode.action.map(({ name, kind, size, labels, list }) => {
     const values = action.slice(column, column + size)
     column += size
     if (kind !== 'discrete') return { name, value: values.map(formatValue).join(', ') }
     const index = values[0] ?? 0
-    return { name, value: labels[index] ?? (list === undefined ? `action ${index}` : `${list}[${index}]`) }
+    const label = labels[index]
+    // A tool's argument is a word of the author's: in quotes, as it would be in a call.
+    if (label !== undefined) return { name, value: name.includes('.') ? JSON.stringify(label) : label }
+    return { name, value: list === undefined ? `action ${index}` : `${list}[${index}]` }
   })
 }
 
@@ -51,8 +57,13 @@ function toolCall([tool, ...others]: ActionPart[]): string | null {
   return `${tool.value}(${given.map(({ name, value }) => `${name.slice(own.length)}: ${value}`).join(', ')})`
 }
 
+/** What a choice of the first component of an action is called: an action by its name, or a tool. */
+export function choiceName({ action: [leaf] }: Episode, choice: number): string {
+  return leaf?.labels[choice] ?? `action ${choice}`
+}
+
 /** Name of an observation column: from the view, else from its leaf. */
-export function columnNames(episode: SampleEpisode): string[] {
+export function columnNames(episode: Episode): string[] {
   const names: string[] = []
   for (const { name, size } of episode.observation) {
     for (let i = 0; i < size && names.length < 256; i++) {
@@ -70,15 +81,15 @@ const ends = {
 } as const
 
 /** Policy, length and result of an episode. */
-export function episodeSummary(episode: SampleEpisode): string {
+export function episodeSummary(episode: Episode): string {
   const steps = episode.steps.length
-  const who = episode.policy === 'agent' ? 'Trained agent' : 'Random policy'
+  const who = { agent: 'Trained agent', random: 'Random policy', person: 'Person' }[episode.policy]
   const total = formatValue(Number(returnAt(episode, steps).toPrecision(4)))
   return `${who}: ${steps} ${steps === 1 ? 'step' : 'steps'}, return ${total}; ${ends[episode.end]}.`
 }
 
 /** A step in words: the previous action, its reward, and the return so far. */
-export function describeStep(episode: SampleEpisode, index: number): string {
+export function describeStep(episode: Episode, index: number): string {
   const sum = formatValue(Number(returnAt(episode, index).toPrecision(4)))
   const step = episode.steps[index - 1]
   if (step === undefined) return `Start of ${lastStep(episode)} steps.`
@@ -86,7 +97,7 @@ export function describeStep(episode: SampleEpisode, index: number): string {
 }
 
 /** The view of an episode: the scenario's own, if it fits the episode. */
-export function episodeView(episode: SampleEpisode): ScenarioView | null {
+export function episodeView(episode: Episode): ScenarioView | null {
   const { view, observation, action, steps } = episode
   if (view === null) return null
   const [only] = action

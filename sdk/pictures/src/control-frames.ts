@@ -1,6 +1,5 @@
-import type { SampleEpisode } from '@agentgym/contract'
 import { share } from '@agentgym/contract/charts'
-import type { ViewOf } from './episode.ts'
+import type { Episode, ViewOf } from './episode.ts'
 import { seenAt } from './episode.ts'
 import { FRAME_HEIGHT, FRAME_WIDTH, points, type SvgElement, svg } from './svg.ts'
 
@@ -14,7 +13,7 @@ const GROUND = 188
 const HILLS = 128
 
 /** A cart on its track, with its pole. */
-export function cartFrame(episode: SampleEpisode, view: ViewOf<'cart'>, index: number): (SvgElement | null)[] {
+export function cartFrame(episode: Episode, view: ViewOf<'cart'>, index: number): (SvgElement | null)[] {
   const { observation } = seenAt(episode, index)
   const { track } = view
   const ground = groundOf(track)
@@ -109,7 +108,7 @@ const HINGE = { x: FRAME_WIDTH / 2, y: FRAME_HEIGHT / 2 }
 const REACH = 98
 
 /** Rods from a hinge. */
-export function linksFrame(episode: SampleEpisode, view: ViewOf<'links'>, index: number): (SvgElement | null)[] {
+export function linksFrame(episode: Episode, view: ViewOf<'links'>, index: number): (SvgElement | null)[] {
   const { observation } = seenAt(episode, index)
   const rod = REACH / view.links.length
   const sign = view.zero === 'up' ? 1 : -1
