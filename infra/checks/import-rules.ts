@@ -43,12 +43,6 @@ export function importRules(root: string): IForbiddenRuleType[] {
       to: { pathNot: ['^sdk/contract/src/', npm('zod')] },
     },
     {
-      name: 'pictures-import-only-contract',
-      comment: 'Pages, files and terminals draw with it, in browsers and in Node.',
-      from: { path: '^sdk/pictures/', pathNot: tests },
-      to: { pathNot: ['^sdk/pictures/', '^sdk/contract/'] },
-    },
-    {
       name: 'scenario-imports-nothing',
       comment: 'It runs inside the isolate, without Node and other packages.',
       from: { path: '^sdk/scenario/', pathNot: tests },
@@ -129,8 +123,14 @@ const tarballRules: IForbiddenRuleType[] = [
   },
 ]
 
-// Of the client and the service.
+// Of the client, the pictures and the service.
 const serviceRules: IForbiddenRuleType[] = [
+  {
+    name: 'pictures-import-only-contract',
+    comment: 'Pages, files and terminals draw with it, in browsers and in Node.',
+    from: { path: '^sdk/pictures/', pathNot: tests },
+    to: { pathNot: ['^sdk/pictures/', '^sdk/contract/'] },
+  },
   {
     name: 'client-imports-only-contract',
     comment: 'It runs in every client of a server, including browsers.',

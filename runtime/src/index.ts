@@ -1,6 +1,7 @@
-export { type EvaluateOptions, evaluateAgent } from './evaluation/evaluate-agent.ts'
+export { type EvaluateOptions, evaluateAgent, scenarioOfAgent } from './evaluation/evaluate-agent.ts'
 export { readAgent } from './evaluation/read-agent.ts'
 export { runtimeSignature } from './evaluation/runtime-signature.ts'
+export { openPlay, type PlayedStep, type PlaySession } from './playing/play-session.ts'
 export { type BuiltScenario, buildScenario, loadScenario, writeBuild } from './sandbox/build-scenario.ts'
 export { checkScenario } from './sandbox/check-scenario.ts'
 export { machineWalls, type Walls } from './sandbox/walls.ts'

@@ -46,7 +46,7 @@ export async function evaluateAgent(options: EvaluateOptions): Promise<Evaluatio
 /** `evaluateAgent`, with the return of each episode. */
 export async function playEvaluation(options: EvaluateOptions): Promise<PlayedEvaluation> {
   const { manifest, model } = await readAgentWithModel(options.agent)
-  const scenario = await scenarioOf(manifest, options)
+  const scenario = await scenarioOfAgent(manifest, options)
   const episodes = options.episodes ?? 100
   const job: EvaluationJob = {
     scenario: await scenarioCode(scenario),
@@ -78,9 +78,10 @@ export async function playEvaluation(options: EvaluateOptions): Promise<PlayedEv
   })) as PlayedEvaluation
 }
 
-async function scenarioOf(
+/** The scenario that an agent was trained on. Throws `scenario_mismatch` where this machine has no such bundle. */
+export async function scenarioOfAgent(
   manifest: AgentManifest,
-  { scenario: given, home = agentGymHome() }: EvaluateOptions,
+  { scenario: given, home = agentGymHome() }: Pick<EvaluateOptions, 'scenario' | 'home'>,
 ): Promise<BuiltScenario> {
   const { name, version, hash } = manifest.scenario
   const scenario = given ?? (await recallScenario(hash, home))

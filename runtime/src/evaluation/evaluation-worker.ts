@@ -19,13 +19,7 @@ import type { ScenarioCode } from '../sandbox/scenario-code.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
 import { encodeObservations } from '../text-encoder/encode-observations.ts'
 import { type EncoderSet, TextVectors } from '../text-encoder/text-vectors.ts'
-import { type EpisodeOutcome, playEpisodes } from './play-episodes.ts'
-
-/**
- * Environments of every evaluation, also of one with fewer episodes: the batch is always the same size, so inference
- * rounds the same way and the trajectory hash does not depend on the number of episodes.
- */
-const EVALUATION_ENVIRONMENTS = 64
+import { type EpisodeOutcome, EVALUATION_ENVIRONMENTS, playEpisodes } from './play-episodes.ts'
 
 export type EvaluationRequest = {
   scenario: ScenarioCode

@@ -3,6 +3,12 @@ import { IDLE, MAX_METRICS, TERMINATED, TRUNCATED } from '@agentgym/scenario/eng
 import type { EpisodeSampler } from '../sandbox/episode-sampler.ts'
 import type { VectorEnvironment } from '../sandbox/vector-environment.ts'
 
+/**
+ * Environments of every evaluation, also of one with fewer episodes: the batch is always the same size, so inference
+ * rounds the same way and the trajectory hash does not depend on the number of episodes.
+ */
+export const EVALUATION_ENVIRONMENTS = 64
+
 export type EpisodeOutcome = {
   return: number
   length: number

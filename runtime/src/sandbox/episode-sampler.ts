@@ -18,21 +18,59 @@ type Seen = SampleEpisode['last']
 const limits = sampleEpisodeLimits
 
 /**
- * Writes down the first episode that the first row plays after a reset, within `sampleEpisodeLimits`: `before` each step,
- * with the actions chosen, and `after` it. An environment whose texts and scenes are to be seen is opened with `watchTexts`
- * and `watchScenes`. A scenario that draws itself is asked for every step: it might change what it draws, so nothing that is
- * compared with another run may be played in the same environment.
+ * Reads the first row of an environment as pictures have it: the observation, the texts (with `watchTexts`), the scene (with
+ * `watchScenes`), and the action. A scenario that draws itself is asked for every step: it might change what it draws, so
+ * nothing that is compared with another run may be played in the same environment.
  */
-export class EpisodeSampler {
+export class EpisodeReader {
+  readonly head: Pick<SampleEpisode, 'view' | 'observation' | 'action'>
+  readonly scenes: SceneTable
   readonly #environment: SandboxedEnvironment
-  readonly #head: Pick<SampleEpisode, 'policy' | 'view' | 'observation' | 'action'>
   /** Columns of an observation row that are kept. */
   readonly #columns: number[]
   readonly #textual: boolean
   /** Columns of an action row that the scenario rounds. */
   readonly #integers: ReadonlySet<number>
+
+  /** `shapes`: how many it keeps of all scenes together. */
+  constructor(environment: SandboxedEnvironment, { view, shapes }: { view: ScenarioView | null; shapes: number }) {
+    const { observation, action } = environment.description
+    const seen = observationLeaves(observation)
+    this.#environment = environment
+    this.head = { view, observation: observationHead(observation), action: actionHead(action) }
+    this.scenes = new SceneTable(shapes)
+    const kept = Math.max(limits.observation, view === null ? 0 : columnsOfView(view))
+    this.#columns = numberColumns(seen).slice(0, Math.min(kept, limits.viewed))
+    this.#integers = new Set(integerColumns(action))
+    this.#textual = seen.some(({ kind }) => kind === 'text')
+  }
+
+  /** The action that is about to be played. */
+  action(): number[] {
+    const { buffers, description } = this.#environment
+    const row = buffers.actions.subarray(0, Math.min(description.sizes.action, limits.action))
+    return round(row.map((value, column) => (this.#integers.has(column) ? Math.round(value) : value)))
+  }
+
+  see(which: 'now' | 'final'): Seen {
+    const { observations, finalObservations } = this.#environment.buffers
+    const rows = which === 'now' ? observations : finalObservations
+    const observation = round(this.#columns.map((column) => rows[column]))
+    const texts = this.#textual ? this.#environment.watchedTexts()[which] : []
+    const scene = this.scenes.add(this.#environment.scene(which))
+    return { observation, texts, ...(scene === undefined ? {} : { scene }) }
+  }
+}
+
+/**
+ * Writes down the first episode that the first row plays after a reset, within `sampleEpisodeLimits`: `before` each step,
+ * with the actions chosen, and `after` it.
+ */
+export class EpisodeSampler {
+  readonly #environment: SandboxedEnvironment
+  readonly #policy: SampleEpisode['policy']
+  readonly #reader: EpisodeReader
   readonly #steps: Step[] = []
-  readonly #scenes = new SceneTable(limits.shapes)
   /** How many shapes the scenes up to a step need. */
   readonly #shapesBefore: number[] = []
   #end: SampleEpisode['end'] | null = null
@@ -42,14 +80,9 @@ export class EpisodeSampler {
     environment: SandboxedEnvironment,
     { policy, view }: { policy: SampleEpisode['policy']; view: ScenarioView | null },
   ) {
-    const { observation, action } = environment.description
-    const seen = observationLeaves(observation)
     this.#environment = environment
-    this.#head = { policy, view, observation: observationHead(observation), action: actionHead(action) }
-    const kept = Math.max(limits.observation, view === null ? 0 : columnsOfView(view))
-    this.#columns = numberColumns(seen).slice(0, Math.min(kept, limits.viewed))
-    this.#integers = new Set(integerColumns(action))
-    this.#textual = seen.some(({ kind }) => kind === 'text')
+    this.#policy = policy
+    this.#reader = new EpisodeReader(environment, { view, shapes: limits.shapes })
   }
 
   /** Whether there is nothing more to write down. */
@@ -59,21 +92,18 @@ export class EpisodeSampler {
 
   before(): void {
     if (this.done) return
-    const { buffers, description } = this.#environment
-    const row = buffers.actions.subarray(0, Math.min(description.sizes.action, limits.action))
-    const action = round(row.map((value, column) => (this.#integers.has(column) ? Math.round(value) : value)))
-    this.#steps.push({ ...this.#see(buffers.observations, 'now'), action, reward: 0 })
-    this.#shapesBefore.push(this.#scenes.length)
+    this.#steps.push({ ...this.#reader.see('now'), action: this.#reader.action(), reward: 0 })
+    this.#shapesBefore.push(this.#reader.scenes.length)
   }
 
   after(): void {
     const step = this.#steps.at(-1)
     if (this.done || step === undefined) return
-    const { rewards, flags, finalObservations } = this.#environment.buffers
+    const { rewards, flags } = this.#environment.buffers
     step.reward = roundNumber(rewards[0])
     if ((flags[0] & (TERMINATED | TRUNCATED)) !== 0) {
       this.#end = (flags[0] & TERMINATED) !== 0 ? 'terminated' : 'truncated'
-      this.#last = this.#see(finalObservations, 'final')
+      this.#last = this.#reader.see('final')
     } else if (this.#steps.length === limits.steps) this.cut()
   }
 
@@ -81,17 +111,26 @@ export class EpisodeSampler {
   cut(): void {
     if (this.done) return
     this.#end = 'cut'
-    this.#last = this.#see(this.#environment.buffers.observations, 'now')
+    this.#last = this.#reader.see('now')
   }
 
   /** What was written down, as far as it fits; null where not even one step does, or the spaces are too many to list. */
   episode(): SampleEpisode | null {
     const [end, last] = [this.#end, this.#last]
-    if (end === null || last === null || !isListable(this.#head)) return null
-    const whole: SampleEpisode = { format: 1, ...this.#head, ...this.#scenes.field(), steps: this.#steps, last, end }
+    const { head, scenes } = this.#reader
+    if (end === null || last === null || !isListable(head)) return null
+    const whole: SampleEpisode = {
+      format: 1,
+      policy: this.#policy,
+      ...head,
+      ...scenes.field(),
+      steps: this.#steps,
+      last,
+      end,
+    }
     if (size(whole) <= limits.bytes) return whole
     // A comma between each two steps, and room for a last step that differs from the one that was cut off.
-    const bare = size({ ...whole, ...this.#scenes.field(0), steps: [] })
+    const bare = size({ ...whole, ...scenes.field(0), steps: [] })
     const shapes = whole.scene?.shapes.map((shape) => size(shape) + 1) ?? []
     let [bytes, counted] = [bare, 0]
     const fitting = this.#steps.findIndex((step, index) => {
@@ -106,16 +145,9 @@ export class EpisodeSampler {
   #cutAt(whole: SampleEpisode, steps: number): SampleEpisode | null {
     if (steps < 1) return null
     const { action: _action, reward: _reward, ...last } = whole.steps[steps]
-    const scene = this.#scenes.field(this.#shapesBefore[steps])
+    const scene = this.#reader.scenes.field(this.#shapesBefore[steps])
     const episode: SampleEpisode = { ...whole, ...scene, steps: whole.steps.slice(0, steps), last, end: 'cut' }
     return size(episode) <= limits.bytes ? episode : this.#cutAt(whole, steps - 1)
-  }
-
-  #see(rows: Float32Array, which: 'now' | 'final'): Seen {
-    const observation = round(this.#columns.map((column) => rows[column]))
-    const texts = this.#textual ? this.#environment.watchedTexts()[which] : []
-    const scene = this.#scenes.add(this.#environment.scene(which))
-    return { observation, texts, ...(scene === undefined ? {} : { scene }) }
   }
 }
 
@@ -197,7 +229,7 @@ function round(values: Iterable<number>): number[] {
   return Array.from(values, roundNumber)
 }
 
-function roundNumber(value: number): number {
+export function roundNumber(value: number): number {
   return Number(value.toPrecision(5))
 }
 
