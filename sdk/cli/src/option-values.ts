@@ -128,3 +128,17 @@ export function oneOf<Word extends string>(field: string, text: string, words: r
     data: { field, ...(nearest ? { suggestion: nearest } : {}) },
   })
 }
+
+/** A parser of a rate for one option: steps per second, 0.25 to 512. Throws `config_invalid`. */
+export function rate(field: string): (text: string) => number {
+  return (text) => {
+    const value = /^\d+(\.\d+)?$/.test(text.trim()) ? Number(text) : Number.NaN
+    if (value >= 0.25 && value <= 512) return value
+    throw new AgentGymError({
+      code: 'config_invalid',
+      message: `--${field} is ${JSON.stringify(text.slice(0, 100))}, which is not a number from 0.25 to 512`,
+      hint: `Give steps per second, such as --${field} 10.`,
+      data: { field, value: text.slice(0, 100) },
+    })
+  }
+}

@@ -12,6 +12,8 @@ const commandFiles: { names: string[]; load: () => Promise<AddCommands> }[] = [
   { names: ['train'], load: async () => (await import('./commands/train.ts')).addTrainCommand },
   { names: ['tune'], load: async () => (await import('./commands/tune.ts')).addTuneCommand },
   { names: ['eval'], load: async () => (await import('./commands/eval.ts')).addEvalCommand },
+  { names: ['watch'], load: async () => (await import('./commands/watch.ts')).addWatchCommand },
+  { names: ['play'], load: async () => (await import('./commands/play.ts')).addPlayCommand },
   { names: ['list'], load: async () => (await import('./commands/list.ts')).addListCommand },
   { names: ['info'], load: async () => (await import('./commands/info.ts')).addInfoCommand },
   { names: ['runs'], load: async () => (await import('./commands/runs.ts')).addRunCommands },

@@ -1,4 +1,5 @@
 export { type Drawn, displayList, type PictureStyles, readPictureStyles } from './display-list.ts'
+export type { Span, SpanRow } from './dot-canvas.ts'
 export {
   actionName,
   choiceName,
@@ -11,7 +12,7 @@ export {
   seenAt,
   type ViewOf,
 } from './episode.ts'
-export { episodeFrame, linesOf, valueText } from './episode-frame.ts'
-export { type DrawnChannel, exploredMap, type GridCell, ownMarks } from './grid-frame.ts'
+export { episodeFrame } from './episode-frame.ts'
 export { FRAME_HEIGHT, FRAME_WIDTH, hundredths, picture, points, type SvgElement, svg, svgMarkup } from './svg.ts'
-export { signed, transcriptCalls, transcriptTexts, wrapText } from './transcript-frame.ts'
+export { type TerminalSize, terminalFrame } from './terminal-frame.ts'
+export { transcriptCalls, transcriptTexts } from './transcript-frame.ts'

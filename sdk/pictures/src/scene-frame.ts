@@ -17,10 +17,17 @@ export function sceneFrame(episode: Episode, index: number): SvgElement[] {
   return (seenAt(episode, index).scene ?? []).map((shape) => drawShape(shapes[shape], placing))
 }
 
-function placeScene({ width, height, y }: Size): Placing {
+/** The part of the frame that a scene takes. */
+export function sceneArea({ width, height }: Size): { x: number; y: number; width: number; height: number } {
   const scale = Math.min((FRAME_WIDTH - 2 * MARGIN) / width, (FRAME_HEIGHT - 2 * MARGIN) / height)
-  const left = (FRAME_WIDTH - width * scale) / 2
-  const top = (FRAME_HEIGHT - height * scale) / 2
+  const [wide, high] = [width * scale, height * scale]
+  return { x: (FRAME_WIDTH - wide) / 2, y: (FRAME_HEIGHT - high) / 2, width: wide, height: high }
+}
+
+function placeScene(size: Size): Placing {
+  const { x: left, y: top, width } = sceneArea(size)
+  const scale = width / size.width
+  const { height, y } = size
   return {
     scale,
     at: ([px, py]) => [left + px * scale, top + (y === 'up' ? height - py : py) * scale],

@@ -83,9 +83,30 @@ export function transcriptCalls(episode: Episode, facts: readonly string[] = [])
       const [was, is] = [step.observation[column] ?? 0, after.observation[column] ?? 0]
       return was === is ? [] : [`${fact}: ${yesNo(is)}`]
     })
+    const lists = listChanges(episode, step.observation, after.observation)
     const texts = after.texts.filter((text, leaf) => text !== step.texts[leaf] && text.trim() !== '')
-    return { action: actionName(episode, step.action), reward: step.reward, changes: [...numbers, ...texts] }
+    return { action: actionName(episode, step.action), reward: step.reward, changes: [...numbers, ...lists, ...texts] }
   })
+}
+
+/** How many items the lists hold to which tools point, where that has changed. The first number of an item says that it is there. */
+function listChanges({ observation, action }: Episode, before: readonly number[], after: readonly number[]): string[] {
+  const pointed = new Set(action.flatMap(({ list }) => list ?? []))
+  const found: string[] = []
+  let column = 0
+  for (const { name, size, shape } of observation) {
+    const width = shape[1] ?? 1
+    const items = (numbers: readonly number[], from: number) =>
+      Array.from({ length: size / width }, (_, slot) => numbers[from + slot * width] ?? 0).filter(
+        (there) => there === 1,
+      ).length
+    if (pointed.has(name)) {
+      const [was, is] = [items(before, column), items(after, column)]
+      if (was !== is) found.push(`${name}: ${is} ${is === 1 ? 'item' : 'items'}`)
+    }
+    column += size
+  }
+  return found
 }
 
 function yesNo(value: number): string {

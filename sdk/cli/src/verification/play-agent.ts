@@ -57,7 +57,7 @@ export async function playAgent(
  * The scenario to use: the named one, else the built-in that the agent was trained on. Otherwise undefined: the runtime
  * then uses the bundle that this machine kept, or fails.
  */
-async function scenarioOf(
+export async function scenarioOf(
   { name, hash }: AgentManifest['scenario'],
   target: string | undefined,
   runtime: Runtime,
