@@ -33,6 +33,7 @@ const checks = values.full
       runCheck('types', 'tsc', ['--noEmit']),
       // Islands run in browsers: they have a document, and no Node.
       runCheck('types of islands', 'tsc', ['--noEmit', '-p', 'web/src/islands']),
+      runCheck('types of the player', 'tsc', ['--noEmit', '-p', 'sdk/cli/src/rendering/player']),
       runCheck('lint and format', 'biome', ['check', '--error-on-warnings']),
     ]
 const counts = [...checks, runTests(values.checks ? ['infra/checks'] : positionals)]

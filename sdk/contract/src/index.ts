@@ -290,6 +290,7 @@ export {
 export { continuedAgentPlan, continuedNetwork } from './continued-network.ts'
 export { type ErrorCode, errorCatalog } from './error-catalog.ts'
 export { fileFailure, namingFile } from './file-failure.ts'
+export { columnsOfView, mostViewedColumns, type ViewedSpaces, viewProblem } from './fitting-view.ts'
 export { nearestName } from './nearest-name.ts'
 export { parseJson } from './parse-json.ts'
 export { parseSetting, parseSettings, type SettingValue, settingValue } from './parse-setting.ts'
@@ -304,9 +305,7 @@ export {
 } from './sample-episode.ts'
 export {
   type ChannelRole,
-  columnsOfView,
   type GridChannel,
-  mostViewedColumns,
   type ScenarioManifest,
   type ScenarioPackage,
   type ScenarioView,
@@ -315,8 +314,6 @@ export {
   scenarioPackageSchema,
   scenarioViewSchema,
   successCriteriaSchema,
-  type ViewedSpaces,
-  viewProblem,
 } from './scenario-manifest.ts'
 export { type PictureColor, pictureColors, type Scene, type SceneShape, sceneLimits, sceneSchema } from './scene.ts'
 export { type SpaceDescription, type SpaceLeaf, spaceDescriptionSchema, spaceLeaves } from './space-description.ts'

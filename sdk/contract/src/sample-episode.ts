@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { mostViewedColumns, scenarioViewSchema } from './scenario-manifest.ts'
+import { mostViewedColumns } from './fitting-view.ts'
+import { scenarioViewSchema } from './scenario-manifest.ts'
 import { sceneFields, sceneLimits, sceneShapeSchema } from './scene.ts'
 
 /** What a sample episode may hold. It comes out of a stranger's code, and pages show it. */

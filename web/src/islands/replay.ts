@@ -2,7 +2,7 @@
 // ends, Space plays and pauses.
 import type { SampleEpisode, ScenarioView } from '@agentgym/contract'
 import { describeStep, episodeFrame, lastStep } from '@agentgym/pictures'
-import { svgNode } from './nodes/dom.ts'
+import { pictureNode } from './nodes/dom.ts'
 
 /** Approximate duration of an episode, whatever its number of steps, within limits that viewers can follow. */
 const wholeMs = 12_000
@@ -92,7 +92,7 @@ class Replay {
     this.#drawn = moment
     this.#range.value = String(moment)
     const { title } = this.#figure.dataset
-    this.#part('.replay-stage')?.replaceChildren(svgNode(episodeFrame(episode, this.#view, moment, { title })))
+    this.#part('.replay-stage')?.replaceChildren(pictureNode(episodeFrame(episode, this.#view, moment, { title })))
     this.#part('.replay-at')?.replaceChildren(`${moment} / ${this.#last}`)
     this.#part('.replay-now')?.replaceChildren(describeStep(episode, moment))
     for (const call of this.#figure.querySelectorAll<HTMLElement>('[data-replay-step]'))

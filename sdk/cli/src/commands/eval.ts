@@ -8,6 +8,7 @@ import { formatCount } from '../terminal/format-values.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
 import { evaluationLines } from '../training-view/summary-lines.ts'
 import { playAgent } from '../verification/play-agent.ts'
+import { type RenderFlags, renderEpisode, renderFormat } from './render-episode.ts'
 
 export function addEvalCommand(program: Command, action: MakeAction): void {
   program
@@ -22,13 +23,34 @@ export function addEvalCommand(program: Command, action: MakeAction): void {
         .default('drawn' satisfies TaskOrder),
     )
     .option('--scenario <DIR>', scenarioOptionText)
+    .option('--render <FILE>', 'write an episode to FILE: .html (plays), .gif (animated) or .png')
+    .option('--beside <AGENT>', 'with --render: draw another agent, or random, next to it, with the same seed')
+    .option(
+      '--episode <N>',
+      'with --render: number of the held-out episode (default: 0)',
+      wholeNumber('episode', episodeRange),
+    )
+    .option(
+      '--step <N>',
+      'with --render FILE.png: the step to draw (default: the last)',
+      wholeNumber('step', episodeRange),
+    )
+    .addOption(
+      new Option('--theme <THEME>', 'with --render: colors of a GIF or PNG (default: light)').choices([
+        'light',
+        'dark',
+      ]),
+    )
     .action(action(evaluate))
 }
 
-export type EvalFlags = { episodes?: number; seed?: number; tasks: TaskOrder; scenario?: string }
+const episodeRange = { least: 0, greatest: 1_000_000_000 - 1 }
+
+export type EvalFlags = RenderFlags & { episodes?: number; tasks: TaskOrder }
 
 /** `agentgym eval`: evaluates an agent on held-out episodes in the sandbox, against the targets of its scenario. */
 export async function evaluate(target: string, flags: EvalFlags, context: CommandContext): Promise<void> {
+  const format = renderFormat(flags)
   const folder = await resolveAgentFolder(target, context)
   const { readAgent } = await context.runtime()
   const manifest = await readAgent(folder)
@@ -43,6 +65,7 @@ export async function evaluate(target: string, flags: EvalFlags, context: Comman
   const evaluation = await playAgent(folder, manifest, { ...flags, taskOrder: flags.tasks }, context)
   context.printJson(evaluation)
   for (const line of evaluationLines(evaluation, terminal)) context.print(line)
+  if (format !== undefined) await renderEpisode({ folder, manifest, shown }, format, flags, context)
   const again = `agentgym info ${shellQuote(shown)}`
   context.print(`${terminal.symbols.next} Training details: ${terminal.paint.accent(again)}`)
 }

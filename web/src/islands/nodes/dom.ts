@@ -1,4 +1,4 @@
-import type { SvgElement } from '@agentgym/pictures'
+import { type SvgElement, svgNamespace, svgNode } from '@agentgym/pictures'
 
 /**
  * Replaces the parts of a page (`data-part`) below `root` by the server's current rendering, except forms that have the
@@ -21,12 +21,7 @@ export async function freshParts(
   return fresh
 }
 
-const namespace = 'http://www.w3.org/2000/svg'
-
 /** A picture as a node of the document, for islands. */
-export function svgNode({ name, attributes, children }: SvgElement): SVGElement {
-  const node = document.createElementNS(namespace, name)
-  for (const [key, value] of Object.entries(attributes)) node.setAttribute(key, String(value))
-  node.append(...children.map((child) => (typeof child === 'string' ? child : svgNode(child))))
-  return node
+export function pictureNode(picture: SvgElement): SVGElement {
+  return svgNode(picture, (name) => document.createElementNS(svgNamespace, name))
 }

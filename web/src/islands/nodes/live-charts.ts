@@ -1,7 +1,7 @@
 import type { ProgressEvent } from '@agentgym/contract'
 import { type ChartPoint, formatSteps, formatValue, share } from '@agentgym/contract/charts'
 import { linePlot } from '../../pictures/line-plot.ts'
-import { svgNode } from './dom.ts'
+import { pictureNode } from './dom.ts'
 
 /** All charts of a run's page, drawn from the same points. */
 export class LiveCharts {
@@ -70,7 +70,7 @@ class LiveChart {
       label: this.#figure.querySelector('.chart-title')?.textContent ?? '',
     })
     if (plot === null) return
-    this.#body.replaceChildren(svgNode(plot.values), svgNode(plot.lines), svgNode(plot.steps))
+    this.#body.replaceChildren(pictureNode(plot.values), pictureNode(plot.lines), pictureNode(plot.steps))
     this.#figure.dataset.chartDrawn = String(this.#points.length)
   }
 

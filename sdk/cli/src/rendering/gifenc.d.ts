@@ -1,0 +1,20 @@
+// The part of gifenc that is used; it ships no types.
+declare module 'gifenc' {
+  type Palette = [number, number, number][]
+  type Encoder = {
+    writeFrame(
+      pixels: Uint8Array,
+      width: number,
+      height: number,
+      options: { palette: Palette; delay: number; repeat?: number },
+    ): void
+    finish(): void
+    bytes(): Uint8Array
+  }
+  const gifenc: {
+    GIFEncoder(): Encoder
+    quantize(rgba: Uint8Array | Uint8ClampedArray, colors: number): Palette
+    applyPalette(rgba: Uint8Array | Uint8ClampedArray, palette: Palette): Uint8Array
+  }
+  export default gifenc
+}
