@@ -1,7 +1,6 @@
 import { fileURLToPath } from 'node:url'
 import {
   actionName,
-  choiceName,
   type Drawn,
   displayList,
   episodeFrame,
@@ -78,8 +77,7 @@ export class Raster {
     const step = episode.steps[index - 1]
     const score = `step ${index} of ${lastStep(episode)}   return ${formatValue(tidy(returnAt(episode, index)))}`
     const chosen = step?.likely?.find(({ choice }) => choice === step.action[0])
-    const sure =
-      chosen === undefined ? '' : ` (${choiceName(episode, chosen.choice)} ${Math.round(chosen.probability * 100)}%)`
+    const sure = chosen === undefined ? '' : ` (${Math.round(chosen.probability * 100)}%)`
     const did =
       step === undefined ? '' : `${actionName(episode, step.action)}${sure}, reward ${formatValue(step.reward)}`
     write(this.#pen, score, [0, HEAD + FRAME_HEIGHT + 16], { size: 10.5, color: 'ink', width: FRAME_WIDTH })

@@ -22,7 +22,7 @@ dd { margin: 0; font-family: var(--mono); font-variant-numeric: tabular-nums; ov
 .likely { list-style: none; margin: 8px 0 0; padding: 0; min-height: 6em; font: 14px/1.5 var(--mono); }
 .likely li { display: grid; grid-template-columns: 1fr 8em 3em; gap: 8px; align-items: center; }
 .likely meter { width: 100%; }
-.controls { display: flex; gap: 12px; align-items: center; margin-top: 16px; }
+.controls { display: flex; flex-wrap: wrap; gap: 8px 12px; align-items: center; position: sticky; bottom: 0; padding: 12px 0; background: var(--paper); }
 .controls input { flex: 1; min-width: 80px; accent-color: var(--accent); }
 button, select { font: inherit; padding: 4px 12px; color: var(--ink); background: var(--raised); border: 1px solid var(--line-strong); border-radius: 6px; }
 #at { font-family: var(--mono); font-variant-numeric: tabular-nums; min-width: 7em; text-align: end; }

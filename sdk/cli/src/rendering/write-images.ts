@@ -17,6 +17,13 @@ const WHOLE_MS = 12_000
 const FRAME_MS = { least: 40, most: 400 }
 const END_MS = 2_000
 
+const COLORS = 63
+
+/** The pixels that differ from those before, the others transparent. */
+function changedOf(pixels: Uint8Array, before: Uint8Array, transparent: number): Uint8Array {
+  return pixels.map((pixel, i) => (pixel === before[i] ? transparent : pixel))
+}
+
 /** All steps as an animated GIF that repeats. */
 export function gifOf(recordings: readonly Recording[], theme: Theme): Uint8Array {
   const raster = new Raster(recordings, { scale: 1.25, theme })
@@ -28,12 +35,19 @@ export function gifOf(recordings: readonly Recording[], theme: Theme): Uint8Arra
   const encoder = gifenc.GIFEncoder()
   // The colors of the theme are those of every frame: one palette, of the end, which has them all.
   raster.draw(raster.last)
-  const palette = gifenc.quantize(context.getImageData(0, 0, width, height).data, 128)
+  const palette = gifenc.quantize(context.getImageData(0, 0, width, height).data, COLORS)
+  const transparentIndex = palette.length
+  let before: Uint8Array | undefined
   for (const index of [...frames, raster.last]) {
     raster.draw(index)
     const pixels = gifenc.applyPalette(context.getImageData(0, 0, width, height).data, palette)
     const shown = index === raster.last ? END_MS : delay
-    encoder.writeFrame(pixels, width, height, { palette, delay: Math.round(shown / 10) * 10 })
+    const frame = before === undefined ? pixels : changedOf(pixels, before, transparentIndex)
+    before = pixels
+    const colors = [...palette, [0, 0, 0] as [number, number, number]]
+    // What did not change stays from the frame before.
+    const patch = { transparent: true, transparentIndex, dispose: 1 }
+    encoder.writeFrame(frame, width, height, { palette: colors, delay: Math.round(shown / 10) * 10, ...patch })
   }
   encoder.finish()
   return encoder.bytes()

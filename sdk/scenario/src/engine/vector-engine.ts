@@ -35,10 +35,11 @@ import {
   type UnknownStepResult,
 } from './faults.ts'
 import { OraclePlayer } from './oracle.ts'
-import { append, fround, isInteger, lengthOfTypedArray, whenSettled } from './primordials.ts'
+import { append, fround, isInteger, lengthOfTypedArray } from './primordials.ts'
 import type { RandomStream } from './random-stream.ts'
 import { definitionFault, readCallbacks, type ScenarioCallbacks, type ScenarioDescription } from './read-definition.ts'
 import { encodeScene } from './scene-encoder.ts'
+import { isThenable, Settlement } from './settlement.ts'
 
 /** What the host does next: nothing, or drain the microtasks and call `settle`. */
 export const DONE = 0
@@ -477,46 +478,4 @@ function faultOf(thrown: unknown, board: Int32Array, slot: EpisodeSlot): unknown
   if (Problem.is(thrown)) return new EngineFault(thrown.code, thrown.message, thrown.hint, place)
   const { message, stack } = describeThrown(thrown)
   return new EngineFault('scenario_threw', `${phase} threw: ${message}`, '', place, stack)
-}
-
-/** Whether an author's callback returned a promise or another thenable. Reads `then` once. */
-function isThenable(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && typeof (value as { then?: unknown }).then === 'function'
-}
-
-const UNSETTLED = 0
-const FULFILLED = 1
-const REJECTED = 2
-
-/** Outcome of the promise that the engine is waiting for; there is at most one. */
-class Settlement {
-  readonly promise: object
-  #status = UNSETTLED
-  #value: unknown = undefined
-
-  constructor(promise: object) {
-    this.promise = promise
-    whenSettled(
-      promise,
-      (value) => this.#settle(FULFILLED, value),
-      (reason) => this.#settle(REJECTED, reason),
-    )
-  }
-
-  #settle(status: number, value: unknown): void {
-    // An author's thenable may call both, or one of them twice.
-    if (this.#status !== UNSETTLED) return
-    this.#status = status
-    this.#value = value
-  }
-
-  get pending(): boolean {
-    return this.#status === UNSETTLED
-  }
-
-  /** Returns the value, or throws the rejection's reason. */
-  take(): unknown {
-    if (this.#status === REJECTED) throw this.#value
-    return this.#value
-  }
 }
