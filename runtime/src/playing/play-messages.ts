@@ -36,7 +36,6 @@ const controlSchema = z.strictObject({
   /** Counts only where the action row has `choice` in `column`: an argument of a tool. */
   when: z.strictObject({ column: count, choice: count }).optional(),
 })
-export type Control = z.infer<typeof controlSchema>
 
 /** What comes out of the job's process, which may have been taken over. */
 export const playReplySchema = z.discriminatedUnion('kind', [

@@ -61,10 +61,18 @@ class Watcher {
 
   summary(): string[] {
     const { symbols } = this.#context.terminal
-    return this.#results.map(
+    const { episode: open, number } = this.#session
+    const stopped =
+      this.#ended === null && open.steps.length > 0
+        ? [
+            `${symbols.dot} episode ${number + 1}: stopped after ${open.steps.length} steps, return ${formatValue(tidy(returnAt(open, open.steps.length)))}`,
+          ]
+        : []
+    const ended = this.#results.map(
       ({ episode, steps, return: total }) =>
         `${symbols.ok} episode ${episode + 1}: ${steps} steps, return ${formatValue(total)}`,
     )
+    return [...ended, ...stopped]
   }
 
   async #playEpisode(number: number): Promise<void> {
