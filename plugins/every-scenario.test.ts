@@ -88,6 +88,7 @@ test('all are here', () => {
     'returns-desk',
     'snake',
     't-maze',
+    'text-craft',
   ])
 })
 
