@@ -4,7 +4,7 @@
  * depends also on what the tools find. Evaluation draws from a thousand million tickets, written in sentences that no training
  * ticket contains.
  */
-import { box, defineToolScenario, dict, type Tool, text } from '@agentgym/scenario'
+import { answer, box, defineToolScenario, dict, type Tool, text } from '@agentgym/scenario'
 import { hasErrors, isRefundable } from './back-end.ts'
 import { isResolved, openCase, type SupportCase, type ToolName, tools } from './support-case.ts'
 import { type Ticket, writeTicket } from './tickets/write-ticket.ts'
@@ -46,9 +46,9 @@ export default defineToolScenario({
       ticket: ticket.text,
       found: [
         customer ? 1 : 0,
-        payment ? sign(isRefundable(payment)) : 0,
-        logs ? sign(hasErrors(logs, 'api')) : 0,
-        logs ? sign(hasErrors(logs, 'import')) : 0,
+        answer(payment && isRefundable(payment)),
+        answer(logs && hasErrors(logs, 'api')),
+        answer(logs && hasErrors(logs, 'import')),
         article ? 1 : 0,
       ],
       done: [
@@ -91,10 +91,6 @@ function judged(name: ToolName): JudgedTool {
       return { right, done: supportCase.status !== 'open' }
     },
   }
-}
-
-function sign(yes: boolean): number {
-  return yes ? 1 : -1
 }
 
 /** Training meets its tickets again and again, so they are written once; a held-out ticket is hardly met twice. */

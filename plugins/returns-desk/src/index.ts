@@ -2,7 +2,19 @@
  * A returns desk: look up a customer's orders, then refund or replace the one that the message is about. The agent chooses
  * what to do, and every argument of it: the order by its id, the percentage, the reason.
  */
-import { box, choice, createRng, defineToolScenario, dict, list, number, pointer, text, tool } from '@agentgym/scenario'
+import {
+  box,
+  choice,
+  defineToolScenario,
+  dict,
+  list,
+  number,
+  oneHot,
+  pointer,
+  taskRng,
+  text,
+  tool,
+} from '@agentgym/scenario'
 import { duePercent, products, type Return, reasons, writeReturn } from './returns.ts'
 
 const MAX_CALLS = 4
@@ -30,8 +42,7 @@ export default defineToolScenario({
   tasks: { train: TRAIN_RETURNS, eval: HELD_OUT_RETURNS },
 
   start({ task }): Desk {
-    const seed = task.split === 'train' ? task.index : TRAIN_RETURNS + task.index
-    return { request: writeReturn(createRng(seed)), found: false, handled: null }
+    return { request: writeReturn(taskRng(task, TRAIN_RETURNS)), found: false, handled: null }
   },
 
   tools: {
@@ -78,7 +89,7 @@ export default defineToolScenario({
       damage: [request.damage],
       orders: orders.map(({ id, product, price, ageDays }) => ({
         id,
-        features: [...products.map((name) => (name === product ? 1 : 0)), price / 100, ageDays / 15],
+        features: [...oneHot(products, product), price / 100, ageDays / 15],
       })),
     }
   },

@@ -1,5 +1,5 @@
 /** The shop's orders, and what its customers write about them. */
-import type { Rng } from '@agentgym/scenario'
+import { type Rng, withDistinctIds } from '@agentgym/scenario'
 
 export const products = ['lamp', 'kettle', 'chair', 'jacket', 'book', 'phone'] as const
 export const reasons = ['broken', 'late', 'unwanted'] as const
@@ -62,19 +62,9 @@ export function writeReturn(rng: Rng): Return {
     message: `${rng.pick(greetings)} ${sentence}. ${rng.pick(endings)}`,
     matter,
     damage: matter === 'broken' ? (10 + rng.int(WORST_DAMAGE - 9)) / 100 : 0,
-    orders: distinct(orders),
+    orders: withDistinctIds(orders),
     wanted: id,
   }
-}
-
-/** Ids are drawn; the same one twice is rare, and gets another letter. */
-function distinct(orders: Order[]): Order[] {
-  const seen = new Set<string>()
-  return orders.map((order) => {
-    const id = seen.has(order.id) ? `${order.id}-${seen.size}` : order.id
-    seen.add(id)
-    return { ...order, id }
-  })
 }
 
 /** What the shop pays back, in percent of the price: what is broken of it, a tenth for a delay, all but a fifth otherwise. */

@@ -21,6 +21,20 @@ export type { SpaceDescription, TextEncoderName } from './engine/read-space.ts'
 export { frameStack, type StackedState } from './frame-stack.ts'
 export type { Scene, SceneColor, ScenePoint, SceneShape } from './scene.ts'
 export {
+  answer,
+  drawFailures,
+  type Failures,
+  fails,
+  fillIn,
+  oneHot,
+  RecordStore,
+  type Stored,
+  taskRng,
+  typeInHaste,
+  type Wordings,
+  withDistinctIds,
+} from './simulated-work.ts'
+export {
   type ActionMaskOf,
   type ActionOf,
   type ActionSpace,

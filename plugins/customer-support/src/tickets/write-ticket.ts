@@ -1,4 +1,4 @@
-import { createRng, type Rng } from '@agentgym/scenario'
+import { createRng, fillIn, type Rng, typeInHaste, type Wordings } from '@agentgym/scenario'
 import { type Customer, customers } from '../back-end.ts'
 import { apiIntegration } from './api-integration.ts'
 import { billingInquiry } from './billing-inquiry.ts'
@@ -44,41 +44,19 @@ export function writeTicket(split: 'train' | 'eval', index: number): Ticket {
   const sentences = [rng.pick<string>(greeting), ...body, rng.pick<string>(closing)].filter(
     (sentence) => sentence !== '',
   )
-  const text = fillSlots(sentences.join(' '), phrases.slots, customer, rng)
-  return { kind, text: scribble(text, rng), customer }
+  const text = fillIn(sentences.join(' '), { ...factsOf(customer, rng), ...phrases.slots }, rng)
+  return { kind, text: typeInHaste(text, rng), customer }
 }
 
-function fillSlots(text: string, slots: Phrases['slots'], customer: Customer, rng: Rng): string {
-  const { lastPayment } = customer
-  const facts: Record<string, string> = {
-    name: customer.name,
-    company: customer.company,
+/** What `{name}`, `{date}` and so on say of a customer. */
+function factsOf({ name, company, seats, lastPayment }: Customer, rng: Rng): Wordings {
+  return {
+    name,
+    company,
     agent: rng.pick(agentNames),
-    number: String(customer.seats),
+    number: String(seats),
     date: lastPayment.date,
     invoice: lastPayment.invoice,
     amount: `$${lastPayment.amount}`,
   }
-  const fill = (sentence: string): string =>
-    sentence.replace(/\{(\w+)\}/g, (_, slot: string) => (slot in slots ? fill(rng.pick(slots[slot])) : facts[slot]))
-  return fill(text)
-}
-
-/** People type in haste: some lower-case everything, drop punctuation or swap two letters of a word. */
-function scribble(text: string, rng: Rng): string {
-  let typed = text
-  if (rng() < 0.2) typed = typed.toLowerCase()
-  if (rng() < 0.2) typed = typed.replace(/[.,!?;:]/g, '')
-  if (rng() < 0.3) {
-    const words = typed.split(' ')
-    const long = words.flatMap((word, position) => (/^[a-z]{5,}$/i.test(word) ? [position] : []))
-    if (long.length > 0) {
-      const position = rng.pick(long)
-      const word = words[position]
-      const at = 1 + rng.int(word.length - 2)
-      words[position] = word.slice(0, at) + word[at + 1] + word[at] + word.slice(at + 2)
-    }
-    typed = words.join(' ')
-  }
-  return typed
 }
