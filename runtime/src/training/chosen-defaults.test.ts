@@ -54,8 +54,16 @@ describe('rewards of a random policy', () => {
 describe('defaults that the scenario decides', () => {
   const dense = { steps: 4096, reward_spacing: 1.6, episode_length: 200, terminated: false }
   const numbers: SpaceDescription = { type: 'box', shape: [1], low: [0], high: [1] }
-  const choose = async (measured: Partial<Measurement>, set = {}, observation: SpaceDescription = numbers) =>
-    chooseDefaults(resolveTrainingPlan({}, { settings: set }), observation, async () => ({ ...dense, ...measured }))
+  const buttons: SpaceDescription = { type: 'discrete', n: 2, start: 0 }
+  const choose = async (
+    measured: Partial<Measurement>,
+    set = {},
+    observation: SpaceDescription = numbers,
+    action: SpaceDescription = buttons,
+  ) => {
+    const plan = resolveTrainingPlan({}, { settings: set })
+    return chooseDefaults(plan, { observation, action }, async () => ({ ...dense, ...measured }))
+  }
 
   it('have a small λ for dense rewards, and a short horizon if nothing but the time limit ends long episodes', async () => {
     expect((await choose({}))?.settings).toEqual({
@@ -91,6 +99,13 @@ describe('defaults that the scenario decides', () => {
     expect((await choose({}, { environments: 999 }, board(10)))?.settings.rollout_steps).toBe(128)
     const small = { rollout_steps: 128, minibatch_size: 256, epochs: 8, learning_rate: 0.001 }
     expect((await choose({}, {}, board(3)))?.settings).toMatchObject(small)
+  })
+
+  it('have a wide start for boxes in long episodes, a narrow one in short ones, and none without boxes', async () => {
+    expect((await choose({}, {}, numbers, numbers))?.settings).toMatchObject({ initial_log_std: 0 })
+    const short = { episode_length: 5 }
+    expect((await choose(short, {}, numbers, numbers))?.settings).toMatchObject({ initial_log_std: -1 })
+    expect((await choose({}))?.settings).not.toHaveProperty('initial_log_std')
   })
 
   it('never replace what is set, and measure nothing if that is all', async () => {

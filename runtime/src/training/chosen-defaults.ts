@@ -1,6 +1,6 @@
 import assert from 'node:assert'
 import { type ChosenDefaults, chosenSettings, type SpaceDescription, type TrainingPlan } from '@agentgym/contract'
-import { observationLeaves, TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
+import { actionLeaves, observationLeaves, TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
 import type { RolloutSegment } from '../learner/learner-types.ts'
 import { isImage } from '../policy/convolution.ts'
 import { BOARD_RANGE } from '../policy/fixed-statistics.ts'
@@ -53,22 +53,25 @@ function measureEpisodes(segments: readonly Played[]): Pick<Measurement, 'episod
   return { episode_length: lengths.reduce((a, b) => a + b) / lengths.length, terminated }
 }
 
-const discountRules = {
+const rewardRules = {
   /** Rewards closer together than this are one a step, with some noise. */
   denseSpacing: 4,
   /** Shorter episodes end before a discount matters. */
   longEpisode: 50,
   gamma: { longHorizon: 0.995, shortHorizon: 0.98 },
   lambda: { dense: 0.9, sparse: 0.98 },
+  initialLogStd: { longEpisodes: 0, shortEpisodes: -1 },
 } as const
 
 /**
- * Discount and λ for these rewards. Where every step is rewarded, λ is smaller: the critic learns quickly, and long sums of
+ * Discount, λ and the deviation of box actions for these rewards. Where every step is rewarded, λ is smaller: the critic learns quickly, and long sums of
  * rewards are noise. Where besides nothing but the time limit ends an episode, the horizon is short, too: what comes
- * later will be seen later. Everywhere else an action may decide about a reward far away, such as a goal.
+ * later will be seen later. Everywhere else an action may decide about a reward far away, such as a goal. Boxes start
+ * nearly uniform where episodes are long, because what helps may take many steps; in short ones, precision counts, and a narrow
+ * Gaussian is precise sooner.
  */
-function chooseDiscount({ reward_spacing, episode_length, terminated }: Measurement): Choice {
-  const { denseSpacing, longEpisode, gamma, lambda } = discountRules
+function chooseByRewards({ reward_spacing, episode_length, terminated }: Measurement): Choice {
+  const { denseSpacing, longEpisode, gamma, lambda, initialLogStd } = rewardRules
   const dense = reward_spacing !== null && reward_spacing <= denseSpacing
   const short = dense && !terminated && episode_length >= longEpisode
   const spacing = reward_spacing === null ? '' : reward_spacing.toFixed(reward_spacing < 10 ? 1 : 0)
@@ -78,6 +81,7 @@ function chooseDiscount({ reward_spacing, episode_length, terminated }: Measurem
   const settings = {
     gamma: short ? gamma.shortHorizon : gamma.longHorizon,
     gae_lambda: dense ? lambda.dense : lambda.sparse,
+    initial_log_std: episode_length >= longEpisode ? initialLogStd.longEpisodes : initialLogStd.shortEpisodes,
   }
   return { settings, reason: `${rewards}${ends}` }
 }
@@ -112,7 +116,7 @@ function chooseForSpaces(observation: SpaceDescription, environments: number): C
 export function choiceRules(observation: SpaceDescription, plan: TrainingPlan): unknown {
   const board = observationLeaves(observation).some(isImage)
   const { settings } = chooseForSpaces(observation, environmentsOf(plan))
-  return { settings, discountRules, ...(board ? { BOARD_RANGE } : {}) }
+  return { settings, rewardRules, ...(board ? { BOARD_RANGE } : {}) }
 }
 
 /** The plan's settings that the scenario decides. */
@@ -121,27 +125,28 @@ function unsetIn({ settings }: TrainingPlan): string[] {
 }
 
 /** Those that need the rewards. */
-const measuredSettings = ['gamma', 'gae_lambda']
+const measuredSettings = ['gamma', 'gae_lambda', 'initial_log_std']
+
+type Spaces = { observation: SpaceDescription; action: SpaceDescription }
 
 /** What a plan leaves to the scenario; null if nothing. `measure` plays it, and is called only if its result is needed. */
 export async function chooseDefaults(
   plan: TrainingPlan,
-  observation: SpaceDescription,
+  { observation, action }: Spaces,
   measure: () => Promise<Measurement>,
 ): Promise<ChosenDefaults | null> {
-  const unset = unsetIn(plan)
+  const boxes = actionLeaves(action).some(({ kind }) => kind === 'box')
+  const unset = unsetIn(plan).filter((name) => boxes || name !== 'initial_log_std')
   if (unset.length === 0) return null
   const measured = unset.some((name) => measuredSettings.includes(name)) ? await measure() : null
-  const choices = [
-    chooseForSpaces(observation, environmentsOf(plan)),
-    ...(measured === null ? [] : [chooseDiscount(measured)]),
-  ]
+  const bySpaces = chooseForSpaces(observation, environmentsOf(plan))
+  const choices = [bySpaces, ...(measured === null ? [] : [chooseByRewards(measured)])]
   const settings = choices.flatMap((choice) => Object.entries(choice.settings)).filter(([name]) => unset.includes(name))
   return { settings: Object.fromEntries(settings), reason: choices.map(({ reason }) => reason).join('; '), measured }
 }
 
-/** The plan with `chosen` for those of its settings that are null; what is set stays. */
+/** The plan with `chosen` for those of its settings that are null, as far as they were chosen; what is set stays. */
 export function withChosen(plan: TrainingPlan, chosen: Record<string, unknown>): TrainingPlan {
-  const values = unsetIn(plan).map((name) => [name, chosen[name]])
+  const values = unsetIn(plan).map((name) => [name, chosen[name] ?? null])
   return { ...plan, settings: { ...plan.settings, ...Object.fromEntries(values) } } as TrainingPlan
 }

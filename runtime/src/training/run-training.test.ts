@@ -64,7 +64,14 @@ describe('runTraining', { timeout: 120_000 }, () => {
   })
 
   it('chooses a discount by the rewards, as if it had been set, and keeps it when it is resumed', async () => {
-    const chosenSettings = { learning_rate: 0.001, entropy_coefficient: 0.01, gamma: 0.995, gae_lambda: 0.9 }
+    const batches = { minibatch_size: 256, epochs: 8 }
+    const chosenSettings = {
+      ...batches,
+      learning_rate: 0.001,
+      entropy_coefficient: 0.01,
+      gamma: 0.995,
+      gae_lambda: 0.9,
+    }
     const chosen = await run()
     expect(chosen.defaults).toMatchObject([{ settings: chosenSettings, measured: { terminated: true } }])
     expect(chosen.outcome?.plan.settings).toMatchObject(chosenSettings)

@@ -59,11 +59,15 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
     path: job.learnerPath,
     statistics: policy.normalizeObservation ? fixedStatistics(policy, description.observation) : undefined,
   })
-  if (resume === null) begin(job, policy, learner)
+  if (resume === null && job.start !== null) beginFrom(job.start, policy, learner)
   noticeMissingMemory(job.plan, description, policy, send)
   const encoders = await obtainEncoders(policy, channel.encoder)
   const parts = { pool, policy, learner, encoders }
   const plan = await completedPlan(job, resume, description, { measure: () => measure(job.plan, parts), send })
+  const { initial_log_std } = plan.settings
+  if (resume === null && job.start === null && initial_log_std !== null) {
+    setInitialDeviations(policy, learner, initial_log_std)
+  }
   const rolloutSteps = plan.algorithm === 'grpo' ? description.maxSteps : planRollouts(plan.settings).rolloutSteps
   await pool.configure({ spec: policy, rolloutSteps, executionProvider: settings.execution_provider, encoders })
   const observe = trajectories(job, policy, resume, send)
@@ -104,25 +108,21 @@ function readCheckpoint({ checkpoint, scenario, plan, seed }: TrainingJob): Chec
   return decoded
 }
 
-/** Weights that a new run begins with: an agent's, or random ones. */
-function begin({ start, plan }: TrainingJob, policy: PolicySpec, learner: Learner): void {
-  if (start === null) {
-    setInitialDeviations(policy, learner, plan.settings.initial_log_std)
-  } else {
-    assertStartsFrom(start.policy, policy)
-    learner.startFrom(start.weights, start.observations)
-  }
+/** A new run begins with an agent's weights instead of random ones. */
+function beginFrom(start: NonNullable<TrainingJob['start']>, policy: PolicySpec, learner: Learner): void {
+  assertStartsFrom(start.policy, policy)
+  learner.startFrom(start.weights, start.observations)
 }
 
 /** A resumed run has chosen already. */
 async function completedPlan(
   { plan }: TrainingJob,
   resume: Checkpoint | null,
-  { observation }: ScenarioDescription,
+  description: ScenarioDescription,
   { measure, send }: { measure: () => Promise<Measurement>; send: (message: TrainingMessage) => void },
 ): Promise<TrainingPlan> {
   if (resume !== null) return withChosen(plan, resume.plan.settings)
-  const defaults = await chooseDefaults(plan, observation, measure)
+  const defaults = await chooseDefaults(plan, description, measure)
   if (defaults === null) return plan
   send({ type: 'defaults', defaults })
   return withChosen(plan, defaults.settings)

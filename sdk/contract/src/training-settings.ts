@@ -89,12 +89,12 @@ const ppoSettingsSchema = z.strictObject({
   ...clippedSettings,
   normalize_observation: z.boolean().default(true),
   hidden: commonSettings.hidden.unwrap().default([128, 128]),
-  /** Wider than the others': before the squash, first actions are then nearly uniform over the range. */
-  initial_log_std: commonSettings.initial_log_std.unwrap().default(0),
   /** Null, here and below: chosen by the scenario before training starts. */
   entropy_coefficient: policyGradientSettings.entropy_coefficient.unwrap().nullable().default(null),
   minibatch_size: minibatchSize.nullable().default(null),
   epochs: epochs.nullable().default(null),
+  /** Stays null without box actions. */
+  initial_log_std: commonSettings.initial_log_std.unwrap().nullable().default(null),
   /** Environments stepped side by side, over all rollout workers. */
   environments: positiveInteger.max(maxEnvironments).default(16),
   /** Steps of each environment in one rollout; environments × rollout_steps samples make one update. */
@@ -116,7 +116,7 @@ export type PpoSettings = z.infer<typeof ppoSettingsSchema>
 /** Names of the settings that a run chooses by its scenario where they are null. */
 export const chosenSettings = [
   ...(['rollout_steps', 'minibatch_size', 'epochs'] as const),
-  ...(['learning_rate', 'entropy_coefficient', 'gamma', 'gae_lambda'] as const),
+  ...(['learning_rate', 'entropy_coefficient', 'gamma', 'gae_lambda', 'initial_log_std'] as const),
 ] as const
 
 export const ppoDefaults: PpoSettings = ppoSettingsSchema.parse({})
