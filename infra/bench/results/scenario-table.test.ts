@@ -44,6 +44,7 @@ describe('a README', () => {
   it.each([
     ['# Desk\n\nText.\n\n## Source\n\nOurs.\n'],
     ['# Desk\n\nText.\n'],
+    ['# Desk\n\n## Results\n\n| by hand |\n\n## Source\n\nOurs.\n'],
     ['# Desk\n\n## Results\n\n<!-- results -->\n\nold\n\n<!-- end of results -->\n\nWhy.\n\n## Source\n'],
   ])('keeps all but the table: %j', (readme) => {
     const written = withTable(readme, '| a |')

@@ -66,14 +66,23 @@ function meanText({ return_mean, metrics }: PlayedMeans, name: string): string {
 
 const begin = '<!-- results -->'
 const end = '<!-- end of results -->'
+const heading = '\n## Results\n'
 const source = '\n## Source\n'
 
-/** A README with this table between its markers; without markers, in a section of its own before its source. */
+/**
+ * A README with this table between its markers. Without markers it gets them: at the beginning of its results, or in a section
+ * of its own before its source.
+ */
 export function withTable(readme: string, table: string): string {
   const section = `${begin}\n\n${table}\n\n${end}`
   const [first, last] = [readme.indexOf(begin), readme.indexOf(end)]
   if (first >= 0 && last > first) return readme.slice(0, first) + section + readme.slice(last + end.length)
-  const heading = `\n## Results\n\n${section}\n`
+  const results = readme.indexOf(heading)
+  if (results >= 0) {
+    const after = results + heading.length
+    return `${readme.slice(0, after)}\n${section}\n${readme.slice(after)}`
+  }
   const at = readme.indexOf(source)
-  return at < 0 ? `${readme.trimEnd()}\n${heading}` : readme.slice(0, at) + heading + readme.slice(at)
+  const added = `${heading}\n${section}\n`
+  return at < 0 ? `${readme.trimEnd()}\n${added}` : readme.slice(0, at) + added + readme.slice(at)
 }
