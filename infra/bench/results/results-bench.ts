@@ -40,7 +40,7 @@ export async function resultsBenchmark(folder: string, { only, pageOnly, readmes
     await writePage(suite)
   }
   await writePage(suite)
-  if (readmes) await writeReadmes(experiments, say)
+  if (readmes) await writeReadmes(new Set(experiments.map(({ scenario }) => scenario)), suite, say)
   return (await readFinishedRuns()).length === 0 ? [] : figures(experiments)
 }
 
@@ -105,19 +105,19 @@ async function writePage(suite: Experiment[]): Promise<void> {
 }
 
 /** The table of results in each scenario's README, which has what players without training reach besides. */
-async function writeReadmes(experiments: Experiment[], say: (line: string) => void): Promise<void> {
+async function writeReadmes(names: Set<string>, suite: Experiment[], say: (line: string) => void): Promise<void> {
   const runs = await readFinishedRuns()
-  for (const plain of experiments.filter(({ set, tuned }) => set === undefined && tuned === undefined)) {
-    say(`${plain.scenario}/README.md …`)
-    const scenario = await loadScenario(`${plugins}${plain.scenario}`)
-    const trained = experiments.filter((experiment) => experiment.scenario === plain.scenario)
+  for (const name of names) {
+    say(`${name}/README.md …`)
+    const scenario = await loadScenario(`${plugins}${name}`)
+    const trained = suite.filter((experiment) => experiment.scenario === name)
     const table = scenarioTable({
       success: scenario.package.agentgym.success,
       players: playScripted(await scenarioCode(scenario)),
       trained: trained.map((experiment) => ({ experiment, runs: runsOf(experiment, runs, seeds) })),
       seeds: seeds.length,
     })
-    const path = `${plugins}${plain.scenario}/README.md`
+    const path = `${plugins}${name}/README.md`
     await writeFile(path, withTable(await readFile(path, 'utf8'), table))
   }
 }
