@@ -8,6 +8,7 @@ import { runWorker, type WorkerEvent } from '@agentgym/runtime'
 import { type PackedScenario, packScenario } from '@agentgym/testkit/packages'
 import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
 import { startServer, type TestServer } from '@agentgym/testkit/server'
+import { fullTier } from '@agentgym/testkit/tier'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Database } from '../../registry/src/core/database/database.ts'
 import { openDatabase } from '../../registry/src/core/database/open-database.ts'
@@ -103,6 +104,34 @@ describe('a published scenario', () => {
     ).rejects.toMatchObject({
       code: 'version_exists',
     })
+  })
+
+  it('is refused as a patch that plays differently than the version before it, and accepted as a minor version', {
+    tags: fullTier,
+  }, async () => {
+    const name = '@acme/steady'
+    const change = (source: string) => source.replace('PUSH_FORCE = 10', 'PUSH_FORCE = 11')
+    const publish = async (version: string, changed?: typeof change) => {
+      const packed = await packScenario('cart-pole', { name, version, ...(changed ? { change: changed } : {}) })
+      await publishPackage(author.client, packed)
+      const end = (await workOnce()).at(-1)
+      const { state, checks } = await versionOf(author.client, packed)
+      return { end, state, message: checks.find(({ id }) => id === 'version')?.message ?? '' }
+    }
+    expect(await publish('1.0.0')).toMatchObject({
+      state: 'published',
+      message: expect.stringMatching(/nothing to compare/),
+    })
+    const patch = await publish('1.0.1', change)
+    expect(patch).toMatchObject({ state: 'rejected', end: { ok: false, failed: ['version'] } })
+    expect(patch.message).toMatch(
+      /1\.0\.1 is a patch of 1\.0\.0, and plays differently: observation\[1\].*minor version.*scenario diff @acme\/steady@1\.0\.0/,
+    )
+    expect(await publish('1.0.2')).toMatchObject({
+      state: 'published',
+      message: expect.stringMatching(/the same as in 1\.0\.0/),
+    })
+    expect(await publish('1.1.0', change)).toMatchObject({ state: 'published' })
   })
 
   it('is checked by another worker if one is gone, and the first one’s result is refused', async () => {

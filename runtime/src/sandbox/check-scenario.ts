@@ -17,6 +17,8 @@ import {
   faultMessage,
 } from './checks/check-messages.ts'
 import { COMPARED_ENVIRONMENTS, type ComparedEpisodes, partedAt, readCompared } from './checks/compared-episodes.ts'
+import { diffScenarios } from './inspection/run-inspection.ts'
+import { describeChange } from './inspection/version-changes.ts'
 import type { JobLimits } from './limits.ts'
 import { readScenarioPackage } from './read-scenario-package.ts'
 import { harnessSource } from './scenario-code.ts'
@@ -39,6 +41,11 @@ export type CheckOptions = {
   throwOwnFailures?: boolean
   /** How long an episode may take to end, alone; 30 s if absent. */
   episodeMs?: number
+  /**
+   * The published version that a patch release follows; null where there is none. Left out, versions are not compared: the
+   * server does that.
+   */
+  previous?: BuiltScenario | null
   /** Checks the bundle that lies in the folder, and never makes one: for packages of strangers. */
   bundled?: boolean
 }
@@ -119,11 +126,44 @@ async function runChecked(scenario: BuiltScenario, progress: CheckProgress, opti
     // Without it, a check has failed and is in the report.
     if (first === undefined) return
     const second = await run({ comparedSteps: first.steps }, true)
-    if (second !== undefined) progress.add(compareProcesses(first, second))
+    if (second === undefined) return
+    progress.add(compareProcesses(first, second))
+    progress.begin('version')
+    progress.add(await checkVersion(scenario, options))
   } catch (error) {
     if (!(error instanceof AgentGymError) || error.code === 'training_cancelled') throw error
     if (options.throwOwnFailures && error.code === 'training_failed') throw error
     progress.fail(progress.running ?? 'loads', locate(error))
+  }
+}
+
+/** A patch release plays like the version before it. */
+async function checkVersion(scenario: BuiltScenario, options: CheckOptions): Promise<Check> {
+  const id = 'version'
+  const { previous, limits, signal } = options
+  const { version } = scenario.package
+  if (previous === undefined) {
+    return { id, ok: true, message: 'not compared with a published version: publishing does that for patch releases' }
+  }
+  if (previous === null) {
+    const line = version.split('.').slice(0, 2).join('.')
+    return { id, ok: true, message: `no earlier ${line}.x is published, so there is nothing to compare with` }
+  }
+  const before = previous.package.version
+  const compared = await diffScenarios(previous, scenario, { limits, signal }).catch((error: unknown) => {
+    if (!(error instanceof AgentGymError) || error.data.version !== before) throw error
+    return error
+  })
+  if (compared instanceof AgentGymError) {
+    return { id, ok: true, warning: true, message: `not compared: ${before} does not play here. ${compared.message}` }
+  }
+  const { changes, ok, compared_steps: steps } = compared
+  if (ok) return { id, ok, message: `${steps} steps are the same as in ${before}` }
+  const shown = changes.slice(0, 5).map(describeChange).join('; ')
+  const command = `agentgym scenario diff ${scenario.package.name}@${before} .`
+  return {
+    ...{ id, ok },
+    message: `${version} is a patch of ${before}, and plays differently: ${shown}. A patch release leaves every trajectory the same: publish this as a minor version, or a major one if spaces changed. Compare them with \`${command}\`.`,
   }
 }
 

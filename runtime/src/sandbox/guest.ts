@@ -3,6 +3,7 @@ import { BOARD_LENGTH, type Phase, phases } from '@agentgym/scenario/engine'
 import ivm from 'isolated-vm'
 import { BOARD_CROSSING, BOARD_CROSSINGS, readPlace } from './board.ts'
 import { readLogs } from './guest-output.ts'
+import { GuestProfiler } from './guest-profiler.ts'
 import type { Harness, StartOptions } from './harness/harness.ts'
 import type { JobLimits } from './limits.ts'
 import { explainCrossing, explainFault, explainSyntax } from './scenario-failure.ts'
@@ -25,6 +26,8 @@ export type GuestOptions = {
   onBoard?: (board: Int32Array) => void
   /** Keeps a record of the built-ins, for `alteredIntrinsics`. */
   recordIntrinsics?: boolean
+  /** Lets `profiler` measure it. */
+  profile?: boolean
   logs?: LogOptions
 }
 
@@ -77,7 +80,10 @@ export class Guest {
     this.#logs = options.logs
     options.onBoard?.(this.board)
     // Never `onCatastrophicError`: in synchronous calls it puts this thread to sleep for good instead of aborting.
-    this.#isolate = new ivm.Isolate({ memoryLimit: options.limits.isolateMemoryMb })
+    this.#isolate = new ivm.Isolate({
+      memoryLimit: options.limits.isolateMemoryMb,
+      inspector: options.profile === true,
+    })
     const context = this.#isolate.createContextSync()
     this.#bindHarness(context, options.harness)
     const factory = this.#compile(context, options.source)
@@ -142,6 +148,11 @@ export class Guest {
   /** Reads one of the harness's strings. */
   read(name: 'description' | 'metricNames' | 'watchedTexts' | 'sceneText' | 'logs' | 'alteredIntrinsics'): string {
     return String(this.cross(name, 'harness'))
+  }
+
+  /** With `profile` only. */
+  profiler(): GuestProfiler {
+    return new GuestProfiler(this.#isolate)
   }
 
   /** Hands over what the guest has logged since the last call. */

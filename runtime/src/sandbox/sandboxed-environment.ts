@@ -22,6 +22,7 @@ import {
   readWatchedTexts,
   type WatchedTexts,
 } from './guest-output.ts'
+import type { GuestProfiler } from './guest-profiler.ts'
 import { type JobLimits, withDefaults } from './limits.ts'
 import { formatMs, scenarioError } from './scenario-failure.ts'
 import type { ScenarioDescription, ScenarioIdentity, VectorEnvironment } from './vector-environment.ts'
@@ -47,6 +48,8 @@ export type SandboxedEnvironmentOptions = {
   onBoard?: (board: Int32Array) => void
   /** Remembers the built-ins, for `alteredIntrinsics`. */
   recordIntrinsics?: boolean
+  /** Lets V8's profilers measure it, for `profiler`. */
+  profile?: boolean
   /** Keeps what the texts in the first row's observations say, for `watchedTexts`. */
   watchTexts?: boolean
   /** Keeps the last state of the first row's episodes, for `scene('final')`. */
@@ -69,6 +72,8 @@ export interface SandboxedEnvironment extends VectorEnvironment {
   takeLogs(): void
   /** Writes the actions of the scenario's oracle for the current states into `buffers.actions`; where it has one. */
   oracle(): void
+  /** V8's profilers; with `profile` only. */
+  profiler(): GuestProfiler
 }
 
 /** Rows of all environments of one worker, in bytes: more would not fit the process anyway. */
@@ -202,6 +207,11 @@ class IsolatedEnvironment implements SandboxedEnvironment {
   takeLogs(): void {
     this.#assertUsable()
     this.#guest.takeLogs()
+  }
+
+  profiler(): GuestProfiler {
+    this.#assertUsable()
+    return this.#guest.profiler()
   }
 
   dispose(): void {

@@ -95,6 +95,13 @@ type Sources = {
   text(file: string): string | undefined
 }
 
+/** Finds places of the bundle in the author's files; those of the bundle itself where there is no source map for them. */
+export function locatePlace(sourceMap: string | undefined): (line: number, column: number) => SourcePlace {
+  const sources = sourceMap === undefined ? undefined : readSources(sourceMap)
+  return (line, column) =>
+    (line > 0 && column > 0 ? sources?.place(line, column) : undefined) ?? { file: BUNDLE_NAME, line, column }
+}
+
 function readSources(sourceMap: string): Sources {
   const payload = JSON.parse(sourceMap) as SourceMapPayload
   const map = new SourceMap(payload)

@@ -1,11 +1,14 @@
+import { mkdir } from 'node:fs/promises'
+import path from 'node:path'
 import { sendResult } from '@agentgym/client'
 import type { CheckReport, LeasedCheck, SampleEpisode } from '@agentgym/contract'
+import { type BuiltScenario, readBundle } from '../sandbox/build-scenario.ts'
 import { checkScenario } from '../sandbox/check-scenario.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { cut, withoutFolders } from './failure-report.ts'
 import type { HeldLease } from './held-lease.ts'
 import { type JobContext, releaseLease } from './job-context.ts'
-import { inFolder, obtainPackage } from './obtain-package.ts'
+import { inFolder, obtainPackage, type PackageOfJob } from './obtain-package.ts'
 import { scenarioFiles } from './tarball.ts'
 import { nameOf, type WorkerEvent } from './worker-event.ts'
 
@@ -33,16 +36,18 @@ const messageCharacters = 4_000
  */
 function checkPackage(
   lease: HeldLease,
-  { package: subject }: LeasedCheck,
+  { package: subject, previous: earlier }: LeasedCheck,
   options: { signal: AbortSignal; limits?: Partial<JobLimits> },
 ): Promise<{ report: CheckReport; sample: SampleEpisode | null }> {
   return inFolder(async (folder) => {
     await obtainPackage(lease, subject, folder, scenarioFiles)
+    const previous = earlier ? await obtainPrevious(lease, earlier, folder) : earlier
     let sample: SampleEpisode | null = null
     const onSample = (episode: SampleEpisode) => {
       sample = episode
     }
-    const report = await checkScenario(folder, { ...options, bundled: true, throwOwnFailures: true, onSample })
+    const checking = { ...options, previous, bundled: true, throwOwnFailures: true, onSample }
+    const report = await checkScenario(folder, checking)
     const { name, version } = subject
     const checks = report.checks.map((check) => ({
       ...check,
@@ -50,4 +55,12 @@ function checkPackage(
     }))
     return { report: { ...report, name, version, checks }, sample }
   })
+}
+
+/** The published version to compare with, in a folder beside the new one's files. */
+async function obtainPrevious(lease: HeldLease, earlier: PackageOfJob, parent: string): Promise<BuiltScenario> {
+  const folder = path.join(parent, '.previous')
+  await mkdir(folder)
+  await obtainPackage(lease, earlier, folder, scenarioFiles)
+  return readBundle(folder)
 }

@@ -170,7 +170,10 @@ export const scenarioCheckSchema = z.strictObject({
   frame: z.string().optional(),
   /** It passed, and its message names what to fix. */
   warning: z.literal(true).optional(),
-  /** What it measured. `speed`: environment steps a second on one core. */
+  /**
+   * What it measured. `speed`: environment steps a second on one core; `oracle`: its mean return, absent without one;
+   * `doctor`: findings that are no notes.
+   */
   value: z.number().optional(),
 })
 export type ScenarioCheck = z.infer<typeof scenarioCheckSchema>

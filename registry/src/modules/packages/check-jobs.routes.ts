@@ -6,7 +6,7 @@ import { leasedFile, sendLeased } from '../../core/http/leased-file.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import { refuseOldWorkers } from '../../core/http/worker-protocol.ts'
 import type { Services } from '../../core/services.ts'
-import { finishCheck, openLeasedTarball } from './check-jobs.ts'
+import { finishCheck, openLeasedPrevious, openLeasedTarball } from './check-jobs.ts'
 
 const jobParams = z.object({ id: z.uuid() })
 
@@ -40,6 +40,23 @@ const tarballRoute = defineRoute({
   },
 })
 
+const previousRoute = defineRoute({
+  method: 'get',
+  path: '/v1/jobs/{id}/previous',
+  access: 'anyone',
+  subject: 'job',
+  summary: 'The tarball of the version that a patch release follows',
+  description: 'The lease in the header grants access to this tarball while it is active.',
+  request: { params: jobParams, headers: leaseHeadersSchema },
+  responses: {
+    200: {
+      description: 'The tarball.',
+      content: leasedFile,
+    },
+    ...failures('lease_lost', 'worker_incompatible'),
+  },
+})
+
 /** Worker endpoints for checks. */
 export function checkJobRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
@@ -55,6 +72,14 @@ export function checkJobRoutes(services: Services): OpenAPIHono<Env> {
     async (c) => {
       const lease = c.req.valid('header')['agentgym-lease']
       return sendLeased(c, await openLeasedTarball(services, c.req.valid('param').id, lease))
+    },
+    refuseOldWorkers,
+  )
+  routes.openapi(
+    previousRoute,
+    async (c) => {
+      const lease = c.req.valid('header')['agentgym-lease']
+      return sendLeased(c, await openLeasedPrevious(services, c.req.valid('param').id, lease))
     },
     refuseOldWorkers,
   )

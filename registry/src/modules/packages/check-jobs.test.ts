@@ -66,6 +66,25 @@ describeOnEngines('jobs of checks on $kind', ({ open }) => {
     expect((await stateOf(job.id)).checks).toEqual(checks)
   })
 
+  it('names the published version that a patch follows, and no other', async () => {
+    for (const version of ['1.0.0', '1.0.3', '1.1.0', '1.0.4-rc.1', '2.0.0']) {
+      await upload(services, ada, version)
+      await (await lease()).finish()
+    }
+    const previousOf = async (version: string) => {
+      await upload(services, ada, version)
+      const { job, finish } = await lease()
+      await finish()
+      return job.previous
+    }
+    expect(await previousOf('1.0.5')).toMatchObject({
+      version: '1.0.3',
+      tarball_url: expect.stringMatching(/\/previous$/),
+    })
+    expect(await previousOf('1.2.0')).toBeNull()
+    expect(await previousOf('1.0.1')).toMatchObject({ version: '1.0.0' })
+  })
+
   it('a report about another version changes nothing', async () => {
     await upload(services, ada, '1.0.0')
     const { job, report, attempt, finish } = await lease()

@@ -1,5 +1,6 @@
 import { AgentGymError, type CheckReport, type SampleEpisode } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
+import semver from 'semver'
 import { recordAudit } from '../../core/access/audit.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema, VersionCheck, VersionState } from '../../core/database/schema.ts'
@@ -19,11 +20,16 @@ export function checkJobs(services: Services): JobHandler {
       // Already decided: its job was enqueued again by mistake.
       if (version?.state !== 'checking') return undefined
       const { name, integrity } = version
-      const tarballUrl = `${services.config.publicUrl}/v1/jobs/${id}/tarball`
+      const url = (which: string) => `${services.config.publicUrl}/v1/jobs/${id}/${which}`
+      const previous = await findPrevious(query, id)
       return {
         kind: 'check',
         traceparent: null,
-        package: { name, version: version.version, integrity, tarball_url: tarballUrl },
+        package: { name, version: version.version, integrity, tarball_url: url('tarball') },
+        previous:
+          previous === undefined
+            ? null
+            : { name, version: previous.version, integrity: previous.integrity, tarball_url: url('previous') },
       }
     },
     exhausted: (query, id) => rejectExhausted(services, query, id),
@@ -37,6 +43,36 @@ export function openLeasedTarball(services: Services, id: string, lease: string)
     { kind: 'check', id, lease },
     async () => (await findLeased(services.database.query, id))?.object_key,
   )
+}
+
+/** The tarball of the version that a leased check compares with. Throws `lease_lost`. */
+export function openLeasedPrevious(services: Services, id: string, lease: string): Promise<OpenedObject> {
+  return openLeased(
+    services,
+    { kind: 'check', id, lease },
+    async () => (await findPrevious(services.database.query, id))?.object_key,
+  )
+}
+
+/** The newest published version of the same package, major and minor number below a version: what its patch follows. */
+async function findPrevious(query: Queries, versionId: string) {
+  const checked = await query
+    .selectFrom('versions')
+    .select(['package_id', 'version'])
+    .where('id', '=', versionId)
+    .executeTakeFirstOrThrow()
+  const published = await query
+    .selectFrom('versions')
+    .select(['version', 'integrity', 'object_key'])
+    .where('package_id', '=', checked.package_id)
+    .where('state', '=', 'published')
+    .execute()
+  const { major, minor } = semver.parse(checked.version) ?? {}
+  return published
+    .filter(({ version }) => semver.major(version) === major && semver.minor(version) === minor)
+    .filter(({ version }) => semver.prerelease(version) === null && semver.lt(version, checked.version))
+    .sort((a, b) => semver.rcompare(a.version, b.version))
+    .at(0)
 }
 
 async function findLeased(query: Queries, versionId: string) {

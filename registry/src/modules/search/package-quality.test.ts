@@ -11,6 +11,8 @@ const best: QualityInput = {
   linked: true,
   checks: [
     ...sandboxed.map((id) => ({ id, ok: true, message: 'as it should be' })),
+    { id: 'oracle', ok: true, message: 'meets them', value: 9 },
+    { id: 'doctor', ok: true, message: 'nothing odd', value: 0 },
     { id: 'speed', ok: true, message: 'fast' },
   ],
   stepsPerSecond: 1_200_000,
@@ -70,6 +72,13 @@ describe('the quality score', () => {
     expect(packageQuality(worst).score).toBe(0)
   })
 
+  it('counts an oracle only where there is one, and the doctor only where it found nothing', () => {
+    const changed = (id: string, change: object) =>
+      packageQuality({ ...best, checks: best.checks.map((one) => (one.id === id ? { ...one, ...change } : one)) }).score
+    expect(changed('oracle', { value: undefined })).toBe(98)
+    expect(changed('doctor', { warning: true, value: 2 })).toBe(98)
+  })
+
   it('is an integer from 0 to 100, the sum of parts within limits and with reasons', () => {
     fc.assert(
       fc.property(input, (given) => {
@@ -106,7 +115,7 @@ describe('the quality score', () => {
       'docs 23/25',
       'checks 0/25',
       'determinism 0/15',
-      'baselines 5/15',
+      'baselines 4/15',
       'speed 0/10',
       'maintenance 10/10',
     ])

@@ -71,12 +71,15 @@ function determinism(input: QualityInput): Part {
 }
 
 function baselines(input: QualityInput): Part {
-  const complete = 'Success is defined, above the untrained baseline, and evaluated on held-out tasks.'
+  const complete =
+    'Success is defined, above the untrained baseline, reached by an oracle, and evaluated on held-out tasks.'
   return sumUp('baselines', complete, [
-    { points: 5, got: input.successCriteria > 0, missing: 'agentgym.success in package.json' },
-    { points: 4, got: passed(input, 'reward_varies'), missing: 'the check reward_varies' },
-    { points: 4, got: passed(input, 'baselines'), missing: 'the check baselines' },
+    { points: 4, got: input.successCriteria > 0, missing: 'agentgym.success in package.json' },
+    { points: 2, got: passed(input, 'reward_varies'), missing: 'the check reward_varies' },
+    { points: 3, got: passed(input, 'baselines'), missing: 'the check baselines' },
     { points: 2, got: passed(input, 'held_out'), missing: 'the check held_out' },
+    { points: 2, got: solvable(input), missing: 'an oracle that meets the criteria' },
+    { points: 2, got: sound(input), missing: 'the check doctor without findings' },
   ])
 }
 
@@ -119,6 +122,15 @@ function maintenance({ deprecated, daysSincePublish }: QualityInput): Part {
 
 function passed({ checks: all }: QualityInput, id: string): boolean {
   return all.some((check) => check.id === id && check.ok)
+}
+
+/** Only a scenario that has an oracle has its return. */
+function solvable({ checks: all }: QualityInput): boolean {
+  return all.some(({ id, ok, value }) => id === 'oracle' && ok && value !== undefined)
+}
+
+function sound({ checks: all }: QualityInput): boolean {
+  return all.some(({ id, ok, warning }) => id === 'doctor' && ok && warning !== true)
 }
 
 function sumUp(id: Part['id'], complete: string, items: Item[]): Part {

@@ -34,8 +34,10 @@ export const checkIds = [
   'reward_varies',
   'baselines',
   'oracle',
+  'doctor',
   'builtins',
   'speed',
+  'version',
 ] as const
 export type CheckId = (typeof checkIds)[number]
 

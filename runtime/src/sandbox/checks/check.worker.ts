@@ -1,7 +1,7 @@
 import { parentPort } from 'node:worker_threads'
 import { AgentGymError } from '@agentgym/contract'
-import type { JobLimits } from '../limits.ts'
 import { createSandboxedEnvironment } from '../sandboxed-environment.ts'
+import type { ThreadJob } from '../serve-in-worker.ts'
 import { CheckFailure, type CheckId, type CheckJob, type CheckReply } from './check-messages.ts'
 import { COMPARED_ENVIRONMENTS, playCompared } from './compared-episodes.ts'
 import { checkOfFault, runScenarioChecks } from './scenario-checks.ts'
@@ -10,7 +10,7 @@ const port = parentPort
 if (port === null) throw new Error('runs as a worker thread')
 const reply = (message: CheckReply) => port.postMessage(message)
 
-type WorkerJob = CheckJob & { limits: JobLimits; board: SharedArrayBuffer }
+type WorkerJob = ThreadJob<CheckJob>
 
 port.on('message', (job: WorkerJob) => {
   let running: CheckId = job.comparedSteps === null ? 'loads' : 'processes'

@@ -1,17 +1,12 @@
 import type { SuccessCriteria } from '@agentgym/contract'
-import { MAX_METRICS, TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
 import type { VectorEnvironment } from '../vector-environment.ts'
 import { IdleActions, RandomActions } from './baseline-policies.ts'
 import { CheckFailure, type Finding } from './check-messages.ts'
 import type { Use } from './repeat-checks.ts'
+import { BUDGET_MS, ENVIRONMENTS, EPISODES, mean, type Played, playWhole, round } from './whole-episodes.ts'
 
-/** Episodes of each of the check's environments, for each policy and split. */
-export const EPISODES = 12
-export const ENVIRONMENTS = 8
-const BUDGET_MS = 1_500
-
-/** What a policy reached; null where its episodes took too long. */
-type Reached = { returns: number[]; mean: number; metrics: Record<string, number> } | null
+/** What an untrained policy reached; null where its episodes took too long. */
+type Reached = Played | null
 type Baseline = { policy: string; train: Reached; eval: Reached }
 
 /** Plays random actions, and always the first action, on both splits. */
@@ -35,47 +30,6 @@ export function playBaselines(use: Use): Baseline[] {
       eval: play({ split: 'eval', episodes: EPISODES * ENVIRONMENTS }),
     }
   })
-}
-
-/**
- * The same number of episodes in every environment, so that short ones are not over-counted: `EPISODES`, or as many as the
- * budget allows, of which null means fewer than `leastEpisodes`.
- */
-export function playWhole(
-  environment: VectorEnvironment,
-  policy: { fill(buffers: VectorEnvironment['buffers']): void },
-  { budgetMs, leastEpisodes } = { budgetMs: BUDGET_MS, leastEpisodes: EPISODES },
-): Reached {
-  const { buffers, environments } = environment
-  const ended = Array.from({ length: environments }, (): { total: number; metrics: Float64Array }[] => [])
-  const fewest = () => Math.min(...ended.map((episodes) => episodes.length))
-  const endMs = performance.now() + budgetMs
-  environment.reset()
-  while (fewest() < EPISODES && performance.now() <= endMs) {
-    policy.fill(buffers)
-    environment.step()
-    for (let row = 0; row < environments; row++) {
-      if ((buffers.flags[row] & (TERMINATED | TRUNCATED)) === 0) continue
-      const metrics = buffers.metrics.slice(row * MAX_METRICS, (row + 1) * MAX_METRICS)
-      ended[row].push({ total: buffers.episodeReturns[row], metrics })
-    }
-  }
-  if (fewest() < leastEpisodes) return null
-  const episodes = ended.flatMap((list) => list.slice(0, Math.min(EPISODES, fewest())))
-  const returns = episodes.map(({ total }) => total)
-  const rows = episodes.map(({ metrics }) => metrics)
-  const columns = environment
-    .metricNames()
-    .map((name, column): [string, number[]] => [
-      name,
-      rows.map((row) => row[column]).filter((value) => !Number.isNaN(value)),
-    ])
-  const reported = columns.filter(([, values]) => values.length > 0)
-  return {
-    returns,
-    mean: mean(returns),
-    metrics: Object.fromEntries(reported.map(([name, values]) => [name, mean(values)])),
-  }
 }
 
 /**
@@ -136,12 +90,4 @@ function differ(one: readonly number[], other: readonly number[]): boolean {
 function variance(values: readonly number[]): number {
   const center = mean(values)
   return mean(values.map((value) => (value - center) ** 2))
-}
-
-function mean(values: readonly number[]): number {
-  return values.reduce((sum, value) => sum + value, 0) / values.length
-}
-
-export function round(value: number): number {
-  return Number(value.toPrecision(4))
 }

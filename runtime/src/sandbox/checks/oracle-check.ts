@@ -2,8 +2,8 @@ import type { SuccessCriteria } from '@agentgym/contract'
 import type { SandboxedEnvironment } from '../sandboxed-environment.ts'
 import { CheckFailure, type Finding } from './check-messages.ts'
 import { hashRow, partedAt } from './compared-episodes.ts'
-import { ENVIRONMENTS, EPISODES, playWhole, round } from './difficulty-checks.ts'
 import type { Use } from './repeat-checks.ts'
+import { ENVIRONMENTS, EPISODES, playWhole, round } from './whole-episodes.ts'
 
 const BUDGET_MS = 3_000
 /** Vector steps that are played again without the oracle, and numbers of their actions. */
@@ -45,7 +45,8 @@ export function checkOracle(use: Use, success: SuccessCriteria): Finding {
     )
   }
   const met = shown.length > 0 ? `meets ${shown.join(', ')}` : 'has no success criteria to meet'
-  return { message: `over ${episodes}, the oracle returns ${round(reached.mean)} and ${met}` }
+  const message = `over ${episodes}, the oracle returns ${round(reached.mean)} and ${met}`
+  return { message, value: round(reached.mean) }
 }
 
 /** Keeps one step before it plays the next: `fill` is called between steps. */

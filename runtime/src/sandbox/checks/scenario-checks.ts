@@ -14,10 +14,12 @@ import { describeSpace } from '../vector-environment.ts'
 import { RandomActions } from './baseline-policies.ts'
 import { CheckFailure, type CheckId, type Finding } from './check-messages.ts'
 import { COMPARED_ENVIRONMENTS, type ComparedEpisodes, playCompared } from './compared-episodes.ts'
-import { compareBaselines, describeUnevenSplits, playBaselines, round } from './difficulty-checks.ts'
+import { compareBaselines, describeUnevenSplits, playBaselines } from './difficulty-checks.ts'
+import { checkDesign } from './doctor-check.ts'
 import { checkOracle } from './oracle-check.ts'
 import { playRandomly, type RandomPlay, sampleRandomly } from './played-episodes.ts'
 import { checkDeterminism, checkIndependence, checkRender, checkReplay, checkSeeds, type Use } from './repeat-checks.ts'
+import { round } from './whole-episodes.ts'
 
 /** Opens the scenario with these options beside its source; the checks own no environment longer than they need it. */
 export type OpenEnvironment = (
@@ -91,6 +93,7 @@ export function runScenarioChecks(checks: ScenarioChecks): void {
     check('reward_varies', () => describeReturns(play))
     check('baselines', () => compareBaselines(baselines, success))
     check('oracle', () => checkOracle(use, success))
+    check('doctor', () => checkDesign(use, success))
     check('builtins', () => checkBuiltins(environment))
   })
   check('speed', () => use({ environments: 256 }, measureSpeed))
@@ -206,6 +209,9 @@ function checkBuiltins(environment: SandboxedEnvironment): string {
   )
 }
 
+/** Steps a second below which an author is warned. A million steps then take minutes without the learner. */
+const SLOW_STEPS = 10_000
+
 function measureSpeed(environment: SandboxedEnvironment): Finding {
   const actions = new RandomActions(environment.description, 5)
   environment.reset()
@@ -221,9 +227,14 @@ function measureSpeed(environment: SandboxedEnvironment): Finding {
   }
   const perSecond = (steps / spentMs) * 1000
   const rate = perSecond >= 1e6 ? `${(perSecond / 1e6).toFixed(1)} M` : Math.round(perSecond).toLocaleString('en')
+  const message = `${rate} environment steps a second, sandboxed, on one core`
+  const value = Math.round(perSecond)
+  if (perSecond >= SLOW_STEPS) return { message, value }
+  const slow = `less than ${SLOW_STEPS.toLocaleString('en')}, so training will take long`
   return {
-    message: `${rate} environment steps a second, sandboxed, on one core`,
-    value: Math.round(perSecond),
+    message: `${message}: ${slow}. See where the time goes with \`agentgym scenario profile\`.`,
+    value,
+    warning: true,
   }
 }
 

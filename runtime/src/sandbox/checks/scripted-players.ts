@@ -1,7 +1,7 @@
 import { createSandboxedEnvironment } from '../sandboxed-environment.ts'
 import type { ScenarioCode } from '../scenario-code.ts'
 import { IdleActions, RandomActions } from './baseline-policies.ts'
-import { ENVIRONMENTS, EPISODES, playWhole } from './difficulty-checks.ts'
+import { ENVIRONMENTS, EPISODES, playWhole } from './whole-episodes.ts'
 
 /** Means over evaluation episodes: of the return, and of every metric. */
 export type PlayedMeans = { return_mean: number; metrics: Record<string, number> }

@@ -19,7 +19,10 @@ import { checkLines } from '../terminal/table.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
 import { warnOfMissingWalls } from '../walls.ts'
+import { addScenarioDiff } from './scenario-diff.ts'
+import { addScenarioDoctor } from './scenario-doctor.ts'
 import { addScenarioInit } from './scenario-init.ts'
+import { addScenarioProfile } from './scenario-profile.ts'
 
 /** `agentgym scenario …`: from an empty folder to a published scenario. */
 export function addScenarioCommands(program: Command, action: MakeAction): void {
@@ -33,6 +36,9 @@ export function addScenarioCommands(program: Command, action: MakeAction): void 
     .argument('[DIR]', folderArgument, '.')
     .description('run all checks in the sandbox; exits with 1 if any fails')
     .action(action(scenarioCheck))
+  addScenarioDoctor(scenario, action)
+  addScenarioDiff(scenario, action)
+  addScenarioProfile(scenario, action)
   scenario
     .command('build')
     .argument('[DIR]', folderArgument, '.')

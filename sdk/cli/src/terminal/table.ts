@@ -69,6 +69,11 @@ function fitWidths(columns: readonly Column[], rows: readonly string[][], room: 
   return widths
 }
 
+/** A terminal as wide as what is left beside an indent of two columns. */
+export function indented(terminal: Terminal): Terminal {
+  return { ...terminal, columns: () => terminal.columns() - 2 }
+}
+
 const leastRoom = 10
 
 /** Names and values in two columns; long values wrap within theirs. */

@@ -98,6 +98,14 @@ export const leasedCheckSchema = z
     ...leasedFields,
     kind: z.literal('check'),
     package: z.object({ name: z.string(), version: z.string(), ...tarballFields }),
+    /**
+     * The published version that a patch release follows, which it must play like; null if there is none, absent from
+     * servers of an older release.
+     */
+    previous: z
+      .object({ name: z.string(), version: z.string(), ...tarballFields })
+      .nullable()
+      .optional(),
   })
   .meta({ id: 'LeasedCheck' })
 export type LeasedCheck = z.infer<typeof leasedCheckSchema>

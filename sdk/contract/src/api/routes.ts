@@ -303,6 +303,7 @@ export const apiRoutes = {
   'POST /v1/jobs/{id}/release': { body: jobs.releaseRequestSchema },
   'POST /v1/jobs/{id}/result': { body: jobs.jobResultRequestSchema, response: jobs.jobResultSchema },
   'GET /v1/jobs/{id}/tarball': { ...lease, response: bytes },
+  'GET /v1/jobs/{id}/previous': { ...lease, response: bytes },
   'POST /v1/jobs/{id}/progress': { body: jobs.progressRequestSchema, response: jobs.heartbeatSchema },
   'PUT /v1/jobs/{id}/checkpoint': {
     ...lease,
