@@ -1,5 +1,5 @@
 #!/bin/sh
-# Builds build/agentgym_learner.node. Does nothing when sources, libtorch, Node-API headers, compiler and processor are
+# Builds build/agentgym_learner.node and build/agentgym_autograd.so. Does nothing when sources, libtorch, Node-API headers, compiler and processor are
 # those of the last build. Needs cmake, make, g++ and python3; finds libtorch in this order: $LIBTORCH, the torch of a
 # python3 on the PATH, the system's (Debian: libtorch-dev libopenblas0-pthread).
 #   build.sh            builds what is missing
@@ -50,7 +50,7 @@ fingerprint() {
 
 find_torch
 stamp=$(fingerprint)
-if [ -f "$build/agentgym_learner.node" ] && [ "$(cat "$build/stamp" 2>/dev/null || true)" = "$stamp" ]; then
+if [ -f "$build/agentgym_learner.node" ] && [ -f "$build/agentgym_autograd.so" ] && [ "$(cat "$build/stamp" 2>/dev/null || true)" = "$stamp" ]; then
   [ "${1:-}" = --status ] && echo built
   exit 0
 fi
@@ -85,7 +85,7 @@ log=$build/build.log
 }
 mv "$work/build.log" "$log"
 rm -f "$build/stamp"
-mv "$work/agentgym_learner.node" "$build/agentgym_learner.node"
+mv "$work/agentgym_autograd.so" "$work/agentgym_learner.node" "$build/"
 # The sandbox lets jobs read it.
 echo "$torch_root" >"$build/torch-root"
 echo "$stamp" >"$build/stamp"

@@ -7,9 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include "autograd_library.h"
 #include "binding_values.h"
 #include "learner_failure.h"
-#include "libtorch_setup.h"
 #include "matrix_kernels.h"
 #include "policy_learner.h"
 
@@ -126,9 +126,10 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
     Guard(info.Env(), [&] {
       const auto options = info[2].As<Napi::Object>();
       const bool cuda = options.Get("cuda").As<Napi::Boolean>();
-      if (cuda && !CudaAvailable()) {
-        throw LearnerFailure("execution_provider_unavailable",
-                             "the learner was asked for CUDA, which libtorch " + LibtorchVersion() + " does not find here");
+      if (cuda && !LoadAutogradLibrary().cuda_available()) {
+        throw LearnerFailure("execution_provider_unavailable", std::string("the learner was asked for CUDA, which libtorch ") +
+                                                                   LoadAutogradLibrary().libtorch_version +
+                                                                   " does not find here");
       }
       const auto spec = info[0].As<Napi::Object>();
       Policy policy = ReadPolicy(spec, info[1].As<Napi::Object>());
@@ -359,7 +360,9 @@ Napi::Object Initialize(Napi::Env env, Napi::Object exports) {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 512 << 20);
   exports.Set("NativeLearner", NativeLearner::Define(env));
-  exports.Set("libtorchVersion", LibtorchVersion());
+  exports.Set("loadAutograd", Napi::Function::New(env, [](const Napi::CallbackInfo& info) {
+                Guard(info.Env(), [] { LoadAutogradLibrary(); });
+              }));
   return exports;
 }
 

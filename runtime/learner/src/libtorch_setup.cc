@@ -1,4 +1,4 @@
-#include "libtorch_setup.h"
+#include "autograd_library.h"
 
 #include <ATen/ATen.h>
 #include <ATen/CPUGeneratorImpl.h>
@@ -34,55 +34,15 @@ double LargestProductError(const Tensor& a, const Tensor& b) {
   return largest;
 }
 
-/// torch.nn.init.orthogonal_: Q of a normal matrix, its signs made unique by R's diagonal.
-Tensor Orthogonal(int64_t rows, int64_t columns, const at::Generator& random) {
-  const Tensor normal = at::randn({std::max(rows, columns), std::min(rows, columns)}, random, at::kDouble);
-  auto [q, r] = at::linalg_qr(normal);
-  q = q * r.diagonal().sign();
-  return rows < columns ? q.t() : q;
-}
-
-/// Biases of a GRU whose units remember for 2 to 64 steps, spread evenly on a log scale (after the chrono initialization
-/// of Tallec and Ollivier, 2018): an update gate of sigmoid(ln(T - 1)) = 1 - 1/T.
-Tensor Timescales(int64_t size) {
-  const int64_t units = size / 3;
-  Tensor bias = at::zeros({size});
-  auto gates = bias.accessor<float, 1>();
-  for (int64_t i = 0; i < units; ++i) {
-    const double share = units > 1 ? static_cast<double>(i) / static_cast<double>(units - 1) : 1.0;
-    gates[units + i] = static_cast<float>(std::log(2 * std::pow(32.0, share) - 1));
-  }
-  return bias;
-}
-
-}  // namespace
-
-void SetLibtorchThreads(int threads) {
+/// Of libtorch and of its BLAS, in the whole process. More than one changes last bits.
+void SetThreads(int threads) {
   at::set_num_threads(threads);
   // Debian's libtorch leaves BLAS at one thread a core, whatever ATen was told.
-  using SetThreads = void (*)(int);
-  if (auto set = reinterpret_cast<SetThreads>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))) set(threads);
+  using SetBlasThreads = void (*)(int);
+  if (auto set = reinterpret_cast<SetBlasThreads>(dlsym(RTLD_DEFAULT, "openblas_set_num_threads"))) set(threads);
 }
 
-void InitializeWeights(const Policy& policy, uint64_t seed, TrainingState& state) {
-  c10::NoGradGuard no_gradient;
-  const at::Generator random = at::make_generator<at::CPUGeneratorImpl>(seed);
-  for (const Parameter& parameter : policy.parameters) {
-    Tensor weight = at::from_blob(state.weights.data() + parameter.offset, parameter.shape, at::kFloat);
-    switch (parameter.initializer) {
-      case Initializer::kZeros: weight.zero_(); break;
-      case Initializer::kOnes: weight.fill_(1.0); break;
-      case Initializer::kNormal: weight.copy_(at::randn(parameter.shape, random, at::kFloat)); break;
-      case Initializer::kTimescales: weight.copy_(Timescales(parameter.size)); break;
-      case Initializer::kOrthogonal:
-        // A convolution's filters are the rows.
-        weight.copy_((Orthogonal(parameter.shape[0], parameter.size / parameter.shape[0], random) * parameter.gain)
-                         .reshape(parameter.shape));
-        break;
-    }
-  }
-}
-
+/// Multiplies two matrices and compares with plain loops: fails with setup_incomplete where BLAS is wrong.
 void VerifyBlas() {
   c10::NoGradGuard no_gradient;
   const at::Generator random = at::make_generator<at::CPUGeneratorImpl>(1);
@@ -99,6 +59,16 @@ void VerifyBlas() {
 
 bool CudaAvailable() { return at::hasCUDA(); }
 
-std::string LibtorchVersion() { return TORCH_VERSION; }
+}  // namespace
 
 }  // namespace agentgym
+
+extern "C" __attribute__((visibility("default"))) const agentgym::AutogradLibrary* agentgym_autograd() {
+  static const agentgym::AutogradLibrary library = [] {
+    using namespace agentgym;
+    SetThreads(1);
+    VerifyBlas();
+    return AutogradLibrary{TORCH_VERSION, CudaAvailable, SetThreads, MakeAutogradEngine, MakeFloat64Engine};
+  }();
+  return &library;
+}

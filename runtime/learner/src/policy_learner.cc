@@ -1,23 +1,20 @@
 #include "policy_learner.h"
 
 #include <algorithm>
-#include <mutex>
 #include <numeric>
 #include <utility>
 
+#include "autograd_library.h"
+#include "initial_weights.h"
 #include "learner_failure.h"
-#include "libtorch_setup.h"
 
 namespace agentgym {
 
 PolicyLearner::PolicyLearner(Policy policy, std::optional<Policy> critics, uint64_t seed, EnginePath path, bool cuda,
                              int threads)
     : policy_(std::move(policy)), state_(policy_), threads_(std::max(1, threads)), cuda_(cuda), path_(path) {
-  SetLibtorchThreads(1);
-  static std::once_flag verified;
-  std::call_once(verified, VerifyBlas);
   InitializeWeights(policy_, seed, state_);
-  if (path == EnginePath::kAutograd) SetLibtorchThreads(threads_);
+  if (path == EnginePath::kAutograd) LoadAutogradLibrary().set_threads(threads_);
   engine_ = MakeEngine(policy_, state_, path, cuda);
   if (!critics) return;
   critics_ = std::make_unique<SacCritics>(std::move(*critics));
@@ -32,9 +29,9 @@ std::unique_ptr<Engine> PolicyLearner::MakeEngine(const Policy& policy, Training
                                                   bool cuda) const {
   std::unique_ptr<Engine> engine;
   switch (path) {
-    case EnginePath::kAutograd: engine = MakeAutogradEngine(policy, state, cuda); break;
+    case EnginePath::kAutograd: engine = LoadAutogradLibrary().make_engine(policy, state, cuda); break;
     case EnginePath::kFused: engine = MakeFusedEngine(policy, state, threads_); break;
-    case EnginePath::kFloat64: engine = MakeFloat64Engine(policy, state); break;
+    case EnginePath::kFloat64: engine = LoadAutogradLibrary().make_float64_engine(policy, state); break;
   }
   engine->Upload();
   return engine;

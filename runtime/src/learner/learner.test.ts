@@ -1,3 +1,4 @@
+import { execFileSync } from 'node:child_process'
 import { describe, expect, test } from 'vitest'
 import { parameterLayout } from '../policy/parameter-layout.ts'
 import { buildPolicySpec } from '../policy/policy-spec.ts'
@@ -73,6 +74,21 @@ test('arrays over a SharedArrayBuffer are read as others are', () => {
   const offset = new Float32Array(new SharedArrayBuffer(4 * (plain.length + 7)), 28)
   offset.set(plain)
   expect(learner.forward(offset, 9)).toEqual(learner.forward(plain, 9))
+})
+
+test('the fused path does without libtorch, which takes long to load', () => {
+  const learner = new URL('./learner.ts', import.meta.url)
+  const script = `
+    const { createLearner, loadPath } = await import(${JSON.stringify(learner.href)})
+    const { readFileSync } = await import('node:fs')
+    const loaded = () => readFileSync('/proc/self/maps', 'utf8').includes('libtorch_cpu')
+    loadPath('cpu', 'auto')
+    createLearner(${JSON.stringify(spec)}, { seed: 3, device: 'cpu', threads: 1 }).forward(new Float32Array(5), 1)
+    const before = loaded()
+    loadPath('cpu', 'autograd')
+    console.log(before, loaded())`
+  const output = execFileSync(process.execPath, ['--input-type=module', '--eval', script], { encoding: 'utf8' })
+  expect(output).toBe('false true\n')
 })
 
 test('the fused path is the default on the CPU, and covers every policy', () => {

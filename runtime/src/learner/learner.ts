@@ -39,8 +39,7 @@ class AddonLearner implements Learner {
     ok(device === 'cpu' || path !== 'fused', 'the fused path computes on the CPU only')
     const layout = parameterLayout(spec)
     const critics = spec.head === 'squashed_gaussian' ? criticLayout(spec) : null
-    const cuda = device === 'cuda'
-    this.fused = !cuda && path !== 'autograd'
+    this.fused = !usesAutograd(device, path)
     this.parameterCount = layout.totalSize
     const { NativeLearner } = loadAddon()
     const { statistics } = options
@@ -51,7 +50,7 @@ class AddonLearner implements Learner {
         new NativeLearner(spec, layout, {
           seed,
           path: this.fused ? 'fused' : 'autograd',
-          cuda,
+          cuda: device === 'cuda',
           threads,
           fixed,
           critics,
@@ -204,7 +203,8 @@ type NativeOptions = {
 
 type Addon = {
   NativeLearner: new (spec: PolicySpec, layout: ParameterLayout, options: NativeOptions) => NativeLearner
-  libtorchVersion: string
+  /** Loads libtorch's engine, once a process. */
+  loadAutograd(): void
 }
 
 const addonFile = fileURLToPath(new URL('../../learner/build/agentgym_learner.node', import.meta.url))
@@ -225,6 +225,19 @@ export function loadAddon(file: string = addonFile): Addon {
       { cause: error },
     )
   }
+}
+
+/**
+ * Loads what learners of this path need beyond the addon: libtorch for autograd, which takes longer than the rest of a start.
+ * Otherwise the first such learner loads it, which a locked-down job cannot.
+ */
+export function loadPath(device: LearnerOptions['device'], path: LearnerOptions['path'] = 'auto'): void {
+  const { loadAutograd } = loadAddon()
+  if (usesAutograd(device, path)) translated(loadAutograd)
+}
+
+function usesAutograd(device: LearnerOptions['device'], path: LearnerOptions['path']): boolean {
+  return device === 'cuda' || path === 'autograd'
 }
 
 /** An error of the addon that carries a code of the catalog becomes an AgentGymError; anything else is a bug as it is. */

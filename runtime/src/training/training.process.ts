@@ -1,6 +1,6 @@
 import type { PolicySpec, ProgressEvent, ScenarioLogs, TrainingPlan } from '@agentgym/contract'
 import { Evaluator } from '../evaluation/evaluator.ts'
-import { createLearner, loadAddon } from '../learner/learner.ts'
+import { createLearner, loadPath } from '../learner/learner.ts'
 import type { Learner } from '../learner/learner-types.ts'
 import { fixedStatistics } from '../policy/fixed-statistics.ts'
 import { parameterLayout } from '../policy/parameter-layout.ts'
@@ -38,10 +38,14 @@ const PROGRESS_INTERVAL_MS = 50
 serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
   const { seed, scenario, success } = job
   const { settings } = job.plan
-  loadAddon()
   const send = (message: TrainingMessage) => void channel.send(message)
-  const pool = await RolloutPool.spawn(settings.rollout_workers, channel.watchBoard, logReader(job, send))
-  const evaluator = await Evaluator.spawn((board) => channel.watchBoard(settings.rollout_workers, board))
+  const threads = Promise.all([
+    RolloutPool.spawn(settings.rollout_workers, channel.watchBoard, logReader(job, send)),
+    Evaluator.spawn((board) => channel.watchBoard(settings.rollout_workers, board)),
+  ])
+  // While the threads start.
+  loadPath(settings.execution_provider, job.learnerPath)
+  const [pool, evaluator] = await threads
   channel.lockDown()
 
   const resume = readCheckpoint(job)
