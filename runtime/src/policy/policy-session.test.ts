@@ -119,17 +119,18 @@ describe('a rollout session', () => {
   })
 
   test('is what ONNX Runtime’s public API gives, bit for bit', async () => {
+    const batch = 8 // whole blocks: the session fills up others
     for (const { spec } of policyCases().slice(0, 8)) {
       const weights = randomWeights(spec, random)
-      const observations = randomObservations(spec, BATCH, random)
-      const session = createPolicySession(spec, { batch: BATCH, values: true })
+      const observations = randomObservations(spec, batch, random)
+      const session = createPolicySession(spec, { batch, values: true })
       session.setWeights(weights)
       session.run(observations)
       const { bytes, weights: tensors } = rolloutModel(spec, true)
       const options = { intraOpNumThreads: 1, interOpNumThreads: 1, executionProviders: ['cpu'] }
       const reference = await InferenceSession.create(bytes, options)
       const feeds: Record<string, Tensor> = {
-        observations: new Tensor('float32', observations, [BATCH, observations.length / BATCH]),
+        observations: new Tensor('float32', observations, [batch, observations.length / batch]),
       }
       for (const { name, dims, data, fill } of tensors) {
         fill(weights)
@@ -219,4 +220,31 @@ test('a pointer scores an item the same in whichever slot it is', () => {
     expect(logit).toBeCloseTo(logits(0)[order[to]], 5)
   })
   session.dispose()
+})
+
+test.each([...policyCases(), ...valueCases()])('a row has the same bits in every batch: $name', ({ spec }) => {
+  const rows = 24
+  const random = testRandom(SEED)
+  const weights = randomWeights(spec, random)
+  const observations = randomObservations(spec, rows, random)
+  const inBatchesOf = (batch: number) => {
+    const session = createPolicySession(spec, { batch, values: true })
+    session.setWeights(weights)
+    const results: number[] = []
+    for (let first = 0; first < rows; first += batch) {
+      session.state?.fill(0)
+      session.run(
+        observations.slice((first * observations.length) / rows, ((first + batch) * observations.length) / rows),
+      )
+      for (let i = 0; i < batch; i++) {
+        const size = session.distribution.length / batch
+        results.push(...session.distribution.subarray(i * size, (i + 1) * size), session.values?.[i] ?? 0)
+      }
+    }
+    session.dispose()
+    return results
+  }
+  const expected = inBatchesOf(rows)
+  for (const batch of [1, 2, 3, 4, 6, 8, 12])
+    expect(inBatchesOf(batch), `batch ${batch}, seed ${SEED}`).toEqual(expected)
 })

@@ -21,7 +21,6 @@ type CollectorParts = {
 }
 
 type Step = {
-  /** Rows of the session's batch: beyond the environments' own they are whatever comes next in the segment. */
   observations: Float32Array
   next: Float32Array
   final: Float32Array
@@ -105,10 +104,10 @@ export class RolloutCollector {
     return episodes
   }
 
-  /** What the policy remembers before the first step; sessions may have more rows than there are environments. */
+  /** What the policy remembers before the first step. */
   #keepStates(): void {
     const { segment, session } = this.#parts
-    if (session.state !== null) segment.states?.set(session.state.subarray(0, segment.states.length))
+    if (session.state !== null) segment.states?.set(session.state)
   }
 
   #step(t: number): Step {
@@ -154,7 +153,7 @@ export class RolloutCollector {
   }
 }
 
-function viewStep({ segment, environment, session }: CollectorParts, t: number): Step {
+function viewStep({ segment, environment }: CollectorParts, t: number): Step {
   const { environments, buffers } = environment
   const { observation, action, mask } = environment.description.sizes
   const rows = (size: number, step = t): [number, number] => [
@@ -162,10 +161,7 @@ function viewStep({ segment, environment, session }: CollectorParts, t: number):
     (step + 1) * environments * size,
   ]
   return {
-    observations: segment.observations.subarray(
-      rows(observation)[0],
-      rows(observation)[0] + session.batch * observation,
-    ),
+    observations: segment.observations.subarray(...rows(observation)),
     next: segment.observations.subarray(...rows(observation, t + 1)),
     final: segment.finalObservations.subarray(...rows(observation)),
     rewards: segment.rewards.subarray(...rows(1)),

@@ -108,9 +108,7 @@ class RolloutWorker {
     const { environments, groupSize, seed, firstEnvironment } = open
     const shape = { steps: rolloutSteps, environments, episodes: groupSize !== null }
     const segment = allocateSegment(environment.description, spec, shape)
-    // ONNX Runtime multiplies a single row by other kernels, whose last bits differ: then what an environment does would
-    // depend on whether it has a worker of its own.
-    const session = createPolicySession(spec, { batch: Math.max(2, environments), executionProvider })
+    const session = createPolicySession(spec, { batch: environments, executionProvider })
     const collector = new RolloutCollector({ environment, session, segment, seed, firstEnvironment })
     environment.reset()
     this.#configured?.session.dispose()
