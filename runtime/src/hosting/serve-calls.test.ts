@@ -40,7 +40,7 @@ afterEach(async () => {
   await Promise.allSettled(workers.splice(0).map(({ ended }) => ended))
   await server.close()
   expect(server.violations).toEqual([])
-  expect(processesRunning('served-agent.process.ts')).toEqual([])
+  expect(processesRunning('served-agent.process')).toEqual([])
 })
 
 function work(options: Partial<WorkerOptions> = {}) {
@@ -109,7 +109,7 @@ describe('a worker that answers calls', { timeout: 240_000 }, () => {
     expect(code(answer)).toBe('manifest_invalid')
     expect(JSON.stringify(answer), 'no folder of this machine').not.toMatch(/tmp|agentgym-work/)
     expect(of('agent_failed')).toHaveLength(3)
-    expect(processesRunning('served-agent.process.ts')).toEqual([])
+    expect(processesRunning('served-agent.process')).toEqual([])
   })
 
   it('leaves calls whose download is not what the server recorded', async () => {
@@ -202,7 +202,7 @@ describe('a worker that answers calls', { timeout: 240_000 }, () => {
     while (of('agent_loaded').length === 0) await new Promise((resolve) => setTimeout(resolve, 20))
     abandon()
     await ended
-    expect(processesRunning('served-agent.process.ts')).toEqual([])
+    expect(processesRunning('served-agent.process')).toEqual([])
     expect(of('calls_dropped')).toEqual([])
   })
 })

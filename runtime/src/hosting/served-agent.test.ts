@@ -13,7 +13,7 @@ import { ServedAgents } from './served-agents.ts'
 
 describe('served agent', () => {
   const limits: ServedAgentLimits = { startMs: 60_000, deadlineMs: 30_000, processMemoryMb: 2_048 }
-  const running = () => processesRunning('served-agent.process.ts')
+  const running = () => processesRunning('served-agent.process')
   const calls = (...observations: unknown[]) =>
     observations.map((observation) => ({ id: randomUUID(), observation, action_mask: null }) as ServedCall)
   const codes = (answers: CallAnswer[]) => answers.map((answer) => ('error' in answer ? answer.error.code : 'answered'))

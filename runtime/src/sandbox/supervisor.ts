@@ -8,6 +8,7 @@ import { AgentGymError, type ErrorReport, errorCatalog } from '@agentgym/contrac
 import { obtainEncoder } from '../text-encoder/obtain-encoder.ts'
 import { encoderSources, type TextEncoderName } from '../text-encoder/sentence-encoders.ts'
 import { OutputTail } from './escape-output.ts'
+import { jobFile } from './job-bundle.ts'
 import { jobCommand } from './job-command.ts'
 import { readProcessMemoryMb } from './job-memory.ts'
 import { BEAT_MS, type FromJob, type ToJob, toReport } from './job-process.ts'
@@ -57,7 +58,7 @@ export async function superviseJob(options: SupervisedJob): Promise<unknown> {
   // Empty, ours alone, and gone afterwards: a model loaded from bytes can read files below its working folder.
   const folder = mkdtempSync(path.join(tmpdir(), 'agentgym-job-'))
   try {
-    const command = await jobCommand(fileURLToPath(options.entry), folder, options.otherSizes)
+    const command = await jobCommand(await jobFile(fileURLToPath(options.entry)), folder, options.otherSizes)
     if (options.signal?.aborted) throw cancelled()
     const job = startJob(command, folder, options.environment ?? {})
     // A supervisor that is ended at once, as by a second Ctrl-C, must not leave a job that is deep in an update behind.

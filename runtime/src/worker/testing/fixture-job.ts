@@ -149,7 +149,7 @@ export async function agentOf({ agent }: StoredJob): Promise<AgentManifest & { p
 
 /** Process ids of the trainers below a process. */
 export function trainersOf(parent = process.pid): number[] {
-  return processesRunning('training.process.ts', parent)
+  return processesRunning('training.process', parent)
 }
 
 /** Process ids below a process whose command line names a file, zombies left out. */

@@ -83,8 +83,11 @@ export async function train(target: string, flags: TrainFlags, context: CommandC
     context.print(`${context.terminal.symbols.warning} --watch needs a terminal; showing plain progress`)
   }
   const runtime = await context.runtime()
-  await warnOfMissingWalls(context)
-  const scenario = await runtime.loadScenario(await obtainScenarioFolder(target, context))
+  // Both wait for another program: esbuild, and one behind the walls.
+  const [scenario] = await Promise.all([
+    obtainScenarioFolder(target, context).then(runtime.loadScenario),
+    warnOfMissingWalls(context),
+  ])
   const out = context.resolve(flags.out ?? join(agentsFolder, unscopedName(scenario.package.name)))
   const from = flags.from === undefined ? undefined : await obtainAgentFolder(flags.from, context)
   const start = from === undefined ? undefined : await runtime.readWarmStart(from)
