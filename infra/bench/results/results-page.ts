@@ -137,7 +137,8 @@ const closing = [
   '- Published: [RL-Zoo’s benchmark](https://github.com/DLR-RM/rl-baselines3-zoo/blob/master/benchmark.md), PPO, one run each with',
   '  settings tuned for the task, on Gymnasium’s environments (LunarLander-v2). MinAtar publishes learning curves over 5,000,000',
   '  frames and no numbers, so breakout has none here.',
-  '- Steps are those that 5 seeds of all scenarios can be trained for on two cores. Boards are slow, and snake needs millions.',
+  '- Steps are those that 5 seeds of all scenarios can be trained for on two cores. Boards are slow, and snake needs millions:',
+  '  [experiments.md](experiments.md#boards) has its curve.',
   '- `agentgym train` takes the `training` block of a scenario, which is tuned, and more steps where they are needed.',
 ]
 
