@@ -138,10 +138,10 @@ function threadsBeside(found: (thread: Thread) => void): esbuild.Plugin {
         const source = readFileSync(file, 'utf8')
         if (!source.includes('import.meta.url')) return undefined
         const contents = source
-          .replace(/new Worker\(new URL\('(\.[^']+)\.ts', import\.meta\.url\)/g, (_, thread: string) => {
+          .replace(/new URL\('(\.[^']*[-.]worker)\.ts', import\.meta\.url\)/g, (_, thread: string) => {
             const name = path.basename(thread)
             found({ name, file: path.resolve(path.dirname(file), `${thread}.ts`) })
-            return `new Worker(new URL('./${name}.mjs', THREADS)`
+            return `new URL('./${name}.mjs', THREADS)`
           })
           .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(file).href))
           .replaceAll('THREADS)', 'import.meta.url)')
