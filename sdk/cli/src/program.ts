@@ -1,4 +1,5 @@
 import { readFileSync } from 'node:fs'
+import { AgentGymError, nearestName } from '@agentgym/contract'
 import { Command, Help, Option } from 'commander'
 import type { GlobalFlags, MakeAction } from './command-context.ts'
 import type { CommandIo, OutputStream } from './command-io.ts'
@@ -55,16 +56,63 @@ export async function makeProgram({ io, flags, action, command }: ProgramOptions
     .description('Write, publish, train and evaluate reinforcement-learning scenarios and agents.')
     .usage('COMMAND [options]')
     .helpOption('-h, --help', 'show help')
-    .helpCommand('help [command]', 'show help for a command')
+    // The parser's own help command takes one word, and groups have commands.
+    .helpCommand(false)
     .option('--json', 'output JSON: one value, or one per line while a command runs')
     .option('--verbose', 'verbose output: settings, error details, stack traces')
     .option('--no-color', 'disable colors (also: NO_COLOR)')
     .addHelpText('after', helpFooter)
   const typed = commandFiles.find(({ names }) => command !== undefined && names.includes(command))
   for (const { load } of typed ? [typed] : commandFiles) (await load())(program, action)
+  program
+    .command('help')
+    .argument('[command...]')
+    .description('show help for a command')
+    .action(action(async (names: string[]) => findCommand(program, names).outputHelp()))
   const terminal = describeTerminal(io.stdout, io.environment, flags)
   for (const each of everyCommand(program)) configure(each, io.stdout, terminal)
   return program
+}
+
+/** The command with this name, such as `scenario init`. Throws `usage_invalid` with the nearest names. */
+function findCommand(program: Command, names: readonly string[]): Command {
+  let found = program
+  for (const [index, name] of names.entries()) {
+    const inner = found.commands.find((command) => command.name() === name)
+    if (!inner) throw unknownCommand(program, found, names.slice(0, index + 1))
+    found = inner
+  }
+  return found
+}
+
+function unknownCommand(program: Command, group: Command, names: readonly string[]): AgentGymError {
+  const typed = names.at(-1) ?? ''
+  const siblings = group.commands.map((command) => command.name())
+  const nearest = nearestName(typed, siblings)
+  // `help init` means `help scenario init`.
+  const elsewhere = everyCommand(program)
+    .filter((command) => command.name() === typed)
+    .map(fullName)
+  const suggestions = nearest ? [[...names.slice(0, -1), nearest].join(' ')] : elsewhere
+  const hint =
+    suggestions.length > 0
+      ? `Did you mean ${suggestions.join(' or ')}?`
+      : siblings.length > 0
+        ? `Commands of ${group === program ? 'agentgym' : fullName(group)}: ${siblings.join(', ')}.`
+        : `agentgym ${fullName(group)} has no subcommands. Run agentgym help ${fullName(group)}.`
+  return new AgentGymError({
+    code: 'usage_invalid',
+    message: `unknown command '${names.join(' ')}'`,
+    hint,
+    data: suggestions.length > 0 ? { suggestion: suggestions[0] } : {},
+  })
+}
+
+/** `scenario init`, without the name of the program. */
+function fullName(command: Command): string {
+  const names: string[] = []
+  for (let each = command; each.parent; each = each.parent) names.unshift(each.name())
+  return names.join(' ')
 }
 
 const helpFooter = `

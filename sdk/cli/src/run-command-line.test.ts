@@ -43,6 +43,18 @@ describe('help', () => {
       expect(stdout).toContain(word)
   })
 
+  it.each([
+    ['train', ['train']],
+    ['scenario', ['scenario']],
+    ['scenario init', ['scenario', 'init']],
+    ['runs watch', ['runs', 'watch']],
+  ])('help %s prints what --help prints', async (_, words) => {
+    const { status, stdout } = await runCli(['help', ...words])
+    expect(status).toBe(0)
+    expect(stdout).toContain(`Usage: agentgym ${words.join(' ')}`)
+    expect(stdout).toBe((await runCli([...words, '--help'])).stdout)
+  })
+
   it('fits a terminal of 80 columns', async () => {
     const { stdout } = await runCli(['train', '--help'], { environment: { COLUMNS: '80' } })
     for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
@@ -54,7 +66,11 @@ describe('wrong use ends with status 2', () => {
     { words: ['trian'], code: 'usage_invalid', suggestion: 'train' },
     { words: ['scenario'], code: 'usage_invalid' },
     { words: ['scenario', 'chek'], code: 'usage_invalid', suggestion: 'check' },
-    { words: ['help', 'trian'], code: 'usage_invalid' },
+    { words: ['help', 'trian'], code: 'usage_invalid', suggestion: 'train' },
+    { words: ['help', 'scenario', 'inti'], code: 'usage_invalid', suggestion: 'scenario init' },
+    { words: ['help', 'doctor'], code: 'usage_invalid', suggestion: 'scenario doctor' },
+    { words: ['help', 'train', 'cart-pole'], code: 'usage_invalid' },
+    { words: ['help', 'scenario', 'zzzzzzzz'], code: 'usage_invalid' },
     { words: ['train'], code: 'usage_invalid' },
     { words: ['train', 'cart-pole', 'more'], code: 'usage_invalid' },
     { words: ['train', 'cart-pole', '--stps', '10'], code: 'usage_invalid', suggestion: '--steps' },

@@ -78,7 +78,7 @@ function usageError(error: CommanderError, words: readonly string[], program: Co
   const known = program.commands.find((candidate) => candidate.name() === command)
   const help = `Run agentgym ${known ? `${command} ` : ''}--help for usage.`
   // The parser asks for help to be shown where a command is left out.
-  const message = error.code === 'commander.help' ? missingCommand(known, words) : parserMessage
+  const message = error.code === 'commander.help' ? missingCommand(known) : parserMessage
   return new AgentGymError({
     code: 'usage_invalid',
     message,
@@ -87,8 +87,7 @@ function usageError(error: CommanderError, words: readonly string[], program: Co
   })
 }
 
-function missingCommand(group: Command | undefined, words: readonly string[]): string {
-  const at = words.indexOf('help')
-  if (!group) return at >= 0 && at + 1 < words.length ? `unknown command '${words[at + 1]}'` : 'no command given'
+function missingCommand(group: Command | undefined): string {
+  if (!group) return 'no command given'
   return `agentgym ${group.name()} needs a command: ${group.commands.map((command) => command.name()).join(', ')}`
 }
