@@ -81,6 +81,7 @@ test('all are here', () => {
     'cart-pole',
     'connect-four',
     'customer-support',
+    'email-automation',
     'grid-maze',
     'lunar-lander',
     'mountain-car',
