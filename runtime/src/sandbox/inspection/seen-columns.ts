@@ -83,6 +83,11 @@ export class OracleSamples {
     return this.#groups.length
   }
 
+  /** How many different observations there are. */
+  distinct(): number {
+    return new Set(this.#observations.map((row) => row.join())).size
+  }
+
   note({ buffers, description, environments }: SandboxedEnvironment, idle: number): void {
     const { observation, action } = description.sizes
     for (let row = 0; row < environments && this.size < MOST_SAMPLES; row++) {
