@@ -78,8 +78,18 @@ export const scenarioViewSchema = z.discriminatedUnion('kind', [
       .max(64)
       .optional(),
   }),
-  /** A text and the actions taken. `facts` names numbers of the observation, in order; changes are shown. */
-  z.strictObject({ kind: z.literal('transcript'), facts: z.array(label).max(64).optional() }),
+  /**
+   * A text and the actions taken. `facts` names numbers of the observation, in order; changes are shown. `lists` names the
+   * features of the items in lists of the observation, in order; of an item, those that are not 0 are shown.
+   */
+  z.strictObject({
+    kind: z.literal('transcript'),
+    facts: z.array(label).max(64).optional(),
+    lists: z
+      .array(z.strictObject({ name: z.string().min(1).max(80), features: z.array(label).min(1).max(64) }))
+      .max(8)
+      .optional(),
+  }),
   /**
    * Numbers over time. `labels` names numbers of the observation, in order; or `series` names those that are drawn, with
    * their columns and units.

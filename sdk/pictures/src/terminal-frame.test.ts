@@ -103,6 +103,16 @@ it('tells a transcript: the call with its arguments, what came of it, the reward
   expect(lines.slice(2)).toEqual(['→ refund(percent: 50, reason: "late delivery")  −1', '  order found: yes'])
 })
 
+it('shows what a list holds, by the names of its features, once it has changed', () => {
+  const episode = sampleEpisode({
+    observation: [{ name: 'orders', kind: 'box', size: 6, shape: [2, 3] }],
+    steps: [{ observation: [0, 0, 0, 0, 0, 0], texts: [], action: [0], reward: 0 }],
+    last: { observation: [1, 1, 0.5, 0, 0, 0], texts: [] },
+  })
+  const view: ScenarioView = { kind: 'transcript', lists: [{ name: 'orders', features: ['chair', 'price'] }] }
+  expect(shown(episode, view, 1).slice(1)).toEqual(['→ left  0', '  orders[0]: chair price 0.5'])
+})
+
 it('shows the course of named numbers, with their units', () => {
   const view: ScenarioView = { kind: 'lines', series: [{ at: 1, label: 'speed', unit: 'm/s', low: 0, high: 0.5 }] }
   expect(shown(sampleEpisode(), view, 2)).toEqual([expect.stringMatching(/^speed {2}█▅▁ +0 m\/s$/)])

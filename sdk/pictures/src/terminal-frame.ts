@@ -109,16 +109,11 @@ function lettersOf({ channels }: ViewOf<'grid'>): string[] {
   })
 }
 
-function transcriptRows(
-  episode: Episode,
-  { facts }: ViewOf<'transcript'>,
-  index: number,
-  size: TerminalSize,
-): SpanRow[] {
+function transcriptRows(episode: Episode, view: ViewOf<'transcript'>, index: number, size: TerminalSize): SpanRow[] {
   const { columns, rows, unicode } = size
   const mark = unicode ? '→' : '>'
   const said = wrapText(transcriptTexts(episode).join('\n'), columns - 2, Math.max(2, Math.floor(rows / 3)))
-  const calls: SpanRow[] = transcriptCalls(episode, facts)
+  const calls: SpanRow[] = transcriptCalls(episode, view)
     .slice(0, index)
     .flatMap(({ action, reward, changes }) => {
       const score = signed(reward)
@@ -130,7 +125,7 @@ function transcriptRows(
           ...(i === 0 ? [{ text: score, color: rewardColor(reward) }] : []),
         ],
       )
-      const next = changes.length === 0 ? [] : wrapText(changes.join(', '), columns - 4, 3)
+      const next = changes.flatMap((change) => wrapText(change, columns - 4, 3)).slice(0, 8)
       return [...called, ...next.map((line): SpanRow => [{ text: `  ${line}`, color: 'dim' }])]
     })
   const room = Math.max(1, rows - said.length - 1)

@@ -10,15 +10,11 @@ const WIDE = 46
 const TEXT_LINES = 6
 
 /** The text and the last calls made about it, each with what the observation said next; `replay` shows all of them as text. */
-export function transcriptFrame(
-  episode: Episode,
-  { facts }: ViewOf<'transcript'>,
-  index: number,
-): (SvgElement | null)[] {
+export function transcriptFrame(episode: Episode, view: ViewOf<'transcript'>, index: number): (SvgElement | null)[] {
   const said = wrapText(transcriptTexts(episode).join('\n'), WIDE, TEXT_LINES)
   const textBottom = 14 + said.length * LINE + 8
   const room = Math.floor((FRAME_HEIGHT - textBottom - 14) / LINE)
-  const calls = lastCalls(transcriptCalls(episode, facts).slice(0, index), room)
+  const calls = lastCalls(transcriptCalls(episode, view).slice(0, index), room)
   const drawn: SvgElement[] = []
   let y = textBottom + 16
   for (const { action, changes, reward } of calls) {
@@ -75,38 +71,69 @@ export type TranscriptCall = {
   changes: string[]
 }
 
-/** The calls, one by one. `facts` are the names of the observation's numbers, in order. */
-export function transcriptCalls(episode: Episode, facts: readonly string[] = []): TranscriptCall[] {
+/** The calls, one by one. */
+export function transcriptCalls(
+  episode: Episode,
+  { facts = [], lists = [] }: Pick<ViewOf<'transcript'>, 'facts' | 'lists'>,
+): TranscriptCall[] {
   return episode.steps.map((step, index) => {
     const after = seenAt(episode, index + 1)
     const numbers = facts.flatMap((fact, column) => {
       const [was, is] = [step.observation[column] ?? 0, after.observation[column] ?? 0]
       return was === is ? [] : [`${fact}: ${yesNo(is)}`]
     })
-    const lists = listChanges(episode, step.observation, after.observation)
+    const items = listChanges(episode, lists, step.observation, after.observation)
     const texts = after.texts.filter((text, leaf) => text !== step.texts[leaf] && text.trim() !== '')
-    return { action: actionName(episode, step.action), reward: step.reward, changes: [...numbers, ...lists, ...texts] }
+    return { action: actionName(episode, step.action), reward: step.reward, changes: [...numbers, ...items, ...texts] }
   })
 }
 
-/** How many items the lists hold to which tools point, where that has changed. The first number of an item says that it is there. */
-function listChanges({ observation, action }: Episode, before: readonly number[], after: readonly number[]): string[] {
+type NamedLists = NonNullable<ViewOf<'transcript'>['lists']>
+
+/**
+ * What lists hold, where that has changed: the items of those whose features have names, of other lists to which tools point
+ * how many there are. The first number of an item says that it is there.
+ */
+function listChanges(
+  { observation, action }: Episode,
+  named: NamedLists,
+  before: readonly number[],
+  after: readonly number[],
+): string[] {
   const pointed = new Set(action.flatMap(({ list }) => list ?? []))
   const found: string[] = []
   let column = 0
   for (const { name, size, shape } of observation) {
-    const width = shape[1] ?? 1
-    const items = (numbers: readonly number[], from: number) =>
-      Array.from({ length: size / width }, (_, slot) => numbers[from + slot * width] ?? 0).filter(
-        (there) => there === 1,
-      ).length
-    if (pointed.has(name)) {
-      const [was, is] = [items(before, column), items(after, column)]
-      if (was !== is) found.push(`${name}: ${is} ${is === 1 ? 'item' : 'items'}`)
-    }
+    const from = column
     column += size
+    const features = named.find((list) => list.name === name)?.features
+    if (features === undefined && !pointed.has(name)) continue
+    const [was, is] = [before, after].map((numbers) => itemsOf(numbers.slice(from, from + size), shape[1] ?? 1))
+    if (JSON.stringify(was) === JSON.stringify(is)) continue
+    if (features !== undefined)
+      is.forEach((item, slot) => void found.push(`${name}[${slot}]: ${describeItem(item, features)}`))
+    else if (was.length !== is.length) found.push(`${name}: ${is.length} ${is.length === 1 ? 'item' : 'items'}`)
   }
   return found
+}
+
+/** The features of the items that are there. */
+function itemsOf(numbers: readonly number[], width: number): number[][] {
+  const slots = Array.from({ length: numbers.length / width }, (_, slot) =>
+    numbers.slice(slot * width, (slot + 1) * width),
+  )
+  return slots.filter(([there]) => there === 1).map(([, ...features]) => features)
+}
+
+/** `jacket, price 1.28`: a feature of 1 by its name alone, as of a kind. */
+function describeItem(item: readonly number[], features: readonly string[]): string {
+  return item
+    .flatMap((value, index) => {
+      const name = features[index]
+      if (value === 0 || name === undefined) return []
+      return value === 1 ? [name] : [`${name} ${formatValue(value)}`]
+    })
+    .join(' ')
 }
 
 function yesNo(value: number): string {

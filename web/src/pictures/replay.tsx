@@ -76,7 +76,7 @@ function TranscriptLog({ episode, view }: { episode: SampleEpisode; view: ViewOf
         </p>
       ))}
       <ol class="transcript-calls">
-        {transcriptCalls(episode, view.facts).map(({ action, reward, changes }, index) => (
+        {transcriptCalls(episode, view).map(({ action, reward, changes }, index) => (
           <li class="transcript-call" data-replay-step={index + 1}>
             <span class="transcript-action">{action}</span>
             <span class="transcript-reward" data-sign={Math.sign(reward)}>
