@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { createCanvas, loadImage } from '@napi-rs/canvas'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
 import { type Browser, openChromium, openVisitor } from '../../../testkit/src/browser.ts'
 import { runCli } from '../../../testkit/src/command-line.ts'
 import { typeOnTerminal } from './type-on-terminal.ts'
@@ -12,6 +12,10 @@ import { typeOnTerminal } from './type-on-terminal.ts'
 const agentgym = fileURLToPath(new URL('../../../agentgym', import.meta.url))
 const enterScreen = '\u001b[?1049h'
 const leaveScreen = '\u001b[?1049l'
+
+/** A machine that is busy with other tests takes its time. */
+const patienceMs = 300_000
+vi.setConfig({ testTimeout: patienceMs })
 
 let folder: string
 let agent: string
@@ -22,7 +26,7 @@ beforeAll(async () => {
     cwd: folder,
   })
   expect(trained.stderr).toBe('')
-})
+}, patienceMs)
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 const typed = (words: string, options: { keys?: string; when?: string } = {}) =>
@@ -142,7 +146,7 @@ describe('agentgym eval --render', () => {
   let browser: Browser
   beforeAll(async () => {
     browser = await openChromium()
-  })
+  }, patienceMs)
   afterAll(() => browser.close())
 
   const render = (file: string, ...words: string[]) =>
