@@ -36,9 +36,11 @@ const typed = (words: string, options: { keys?: string; when?: string } = {}) =>
     environment: { AGENTGYM_WITHOUT_WALLS: 'any', AGENTGYM_HOME: join(folder, 'home') },
   })
 
-/** A terminal's output as text, without its escape sequences. */
-// biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what it is about.
-const plain = (output: string) => output.replace(/\u001b\[[\d;?]*[a-zA-Z]/g, ' ')
+/** A terminal's output as text: a line for each that was drawn, without styles. */
+function plain(output: string): string {
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what it is about.
+  return output.replace(/\u001b\[\d+;\d+H/g, '\n').replace(/\u001b\[[\d;?]*[a-zA-Z]/g, '')
+}
 
 describe.runIf(process.platform === 'linux')('agentgym watch', () => {
   it('draws on the whole terminal until the episodes are over, and leaves it as it was', async () => {

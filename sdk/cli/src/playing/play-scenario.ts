@@ -65,6 +65,9 @@ function usage(message: string, hint: string): AgentGymError {
   return new AgentGymError({ code: 'usage_invalid', message, hint })
 }
 
+/** Keys that may be typed ahead. */
+const mostAhead = 64
+
 class PlayTable {
   readonly results: string[] = []
   readonly #session: PlaySession
@@ -83,6 +86,8 @@ class PlayTable {
   /** A whole action, ready to be played. */
   #ready: number[] | null = null
   #wake: () => void = () => {}
+  /** Keys that were typed while a step was being played. */
+  readonly #ahead: Key[] = []
   #taken: { actions: number[][]; rewards: number[] } = { actions: [], rewards: [] }
 
   constructor(
@@ -116,6 +121,7 @@ class PlayTable {
     await this.#session.begin(number)
     this.#clear()
     this.#draw()
+    this.#typeAhead()
     while (!this.#next && !this.#quit && this.#ended === null) {
       const action = await this.#awaitAction()
       if (action === null) return
@@ -125,6 +131,7 @@ class PlayTable {
       this.#clear()
       if (step.end !== null) await this.#finish(number, step)
       this.#draw()
+      this.#typeAhead()
     }
     // The end is shown until a key asks for more.
     while (this.#ended !== null && !this.#next && !this.#quit) await this.#sleep(3_600_000)
@@ -189,6 +196,13 @@ class PlayTable {
   }
 
   #press(key: Key): void {
+    const busy = this.#ready !== null && this.#ended === null
+    if (busy && this.#pace === null && key.name !== 'ctrl-c' && key.name !== 'escape') {
+      if (this.#ahead.length < mostAhead) this.#ahead.push(key)
+      return
+    }
+    // In real time the last key counts.
+    if (busy) this.#clear()
     const question = this.#question()
     if (key.name === 'ctrl-c' || key.name === 'escape' || key.text === 'q') {
       this.#end()
@@ -201,6 +215,14 @@ class PlayTable {
     else if (question?.kind === 'number') this.#type(question, key)
     this.#draw()
     this.#wake()
+  }
+
+  /** Takes the keys that are waiting, up to the next whole action. */
+  #typeAhead(): void {
+    while (this.#ahead.length > 0 && !this.#quit && !this.#next && (this.#ready === null || this.#ended !== null)) {
+      const key = this.#ahead.shift()
+      if (key !== undefined) this.#press(key)
+    }
   }
 
   #choose({ column, options }: Extract<Question, { kind: 'choice' }>, { name, text }: Key): void {

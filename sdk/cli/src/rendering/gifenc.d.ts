@@ -17,10 +17,7 @@ declare module 'gifenc' {
     finish(): void
     bytes(): Uint8Array
   }
-  const gifenc: {
-    GIFEncoder(): Encoder
-    quantize(rgba: Uint8Array | Uint8ClampedArray, colors: number): Palette
-    applyPalette(rgba: Uint8Array | Uint8ClampedArray, palette: Palette): Uint8Array
-  }
-  export default gifenc
+  export function GIFEncoder(): Encoder
+  export function quantize(rgba: Uint8Array | Uint8ClampedArray, colors: number): Palette
+  export function applyPalette(rgba: Uint8Array | Uint8ClampedArray, palette: Palette): Uint8Array
 }

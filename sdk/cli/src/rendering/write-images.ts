@@ -1,7 +1,10 @@
-import gifenc from 'gifenc'
+import { createRequire } from 'node:module'
 import type { Theme } from './picture-colors.ts'
 import { Raster } from './raster.ts'
 import type { Recording } from './record-episode.ts'
+
+// CommonJS, whose default export loaders read in two ways.
+const gifenc = createRequire(import.meta.url)('gifenc') as typeof import('gifenc')
 
 /** A moment as PNG: before action `index`, or the end. */
 export async function pngOf(recordings: readonly Recording[], index: number | null, theme: Theme): Promise<Uint8Array> {
