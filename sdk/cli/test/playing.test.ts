@@ -118,7 +118,7 @@ describe.runIf(process.platform === 'linux')('agentgym play', () => {
     await writeFile(join(folder, 'broken.jsonl'), `${JSON.stringify(head)}\n{"episode":0}\n`)
     const broken = await runCli(['play', 'cart-pole', '--replay', 'broken.jsonl'], { cwd: folder })
     expect(broken.status).not.toBe(0)
-    expect(broken.stderr).toContain('line 2 of broken.jsonl')
+    expect(broken.stderr).toContain('Line 2 of broken.jsonl')
   })
 
   it('tools are asked for one after the other, with their arguments', async () => {
