@@ -89,7 +89,8 @@ SecondPolicy& PolicyLearner::Target() {
   return *target_;
 }
 
-void PolicyLearner::Remember(const std::vector<Segment>& rollout, int64_t capacity, bool normalize_observation) {
+void PolicyLearner::Remember(const std::vector<Segment>& segments, int64_t capacity, bool normalize_observation) {
+  const std::vector<Segment>& rollout = merger_.Merge(policy_, segments);
   ValidateRollout(policy_, rollout);
   if (replay_ == nullptr) {
     const bool masked = policy_.mask_size > 0 && rollout[0].masks != nullptr;
@@ -169,7 +170,7 @@ void PolicyLearner::ForwardSequences(const SequenceRows& rows, int64_t count, co
   for (int64_t i = 0; i < count; ++i) results.values[i] *= scale;
 }
 
-UpdateMetrics PolicyLearner::RunUpdate(const std::vector<Segment>& rollout, const Update& update) {
+UpdateMetrics PolicyLearner::RunUpdate(const std::vector<Segment>& segments, const Update& update) {
   const TrainingState backup = state_;
   std::optional<SacCritics::Learned> learned;
   if (critics_ != nullptr) learned = critics_->Save();
@@ -182,6 +183,7 @@ UpdateMetrics PolicyLearner::RunUpdate(const std::vector<Segment>& rollout, cons
       Require(replay_ != nullptr, "the replay buffer is empty");
       return RunDqnUpdate(policy_, *dqn, *replay_, *engine_, state_, Target());
     }
+    const std::vector<Segment>& rollout = merger_.Merge(policy_, segments);
     Require(!rollout.empty(), "a rollout has no segment");
     if (const auto* ppo = std::get_if<PpoUpdate>(&update)) {
       return RunPpoUpdate(policy_, rollout, *ppo, *engine_, state_, batch_);
@@ -195,7 +197,8 @@ UpdateMetrics PolicyLearner::RunUpdate(const std::vector<Segment>& rollout, cons
   }
 }
 
-const Batch& PolicyLearner::Advantages(const std::vector<Segment>& rollout, const Update& update) {
+const Batch& PolicyLearner::Advantages(const std::vector<Segment>& segments, const Update& update) {
+  const std::vector<Segment>& rollout = merger_.Merge(policy_, segments);
   Require(!rollout.empty(), "a rollout has no segment");
   if (const auto* grpo = std::get_if<GrpoUpdate>(&update)) {
     PrepareGrpoBatch(policy_, rollout, *grpo, batch_);

@@ -47,7 +47,7 @@ class PolicyLearner {
 
   /// Appends a rollout to the replay buffer, which holds `capacity` steps, and its observations to the statistics.
   /// Environments and capacity are those of the first call.
-  void Remember(const std::vector<Segment>& rollout, int64_t capacity, bool normalize_observation);
+  void Remember(const std::vector<Segment>& segments, int64_t capacity, bool normalize_observation);
 
   const ReplayBuffer* replay() const { return replay_.get(); }
 
@@ -66,10 +66,10 @@ class PolicyLearner {
   std::vector<uint8_t> SaveState(bool with_replay) const;
 
   /// One whole update; the state is unchanged if it throws. Off-policy updates learn from the replay buffer, not from `rollout`.
-  UpdateMetrics RunUpdate(const std::vector<Segment>& rollout, const Update& update);
+  UpdateMetrics RunUpdate(const std::vector<Segment>& segments, const Update& update);
 
   /// Values, advantages and returns that an update would learn from; PPO's in units of the normalised return.
-  const Batch& Advantages(const std::vector<Segment>& rollout, const Update& update);
+  const Batch& Advantages(const std::vector<Segment>& segments, const Update& update);
 
   /// Gradient over a whole batch as one minibatch, by any engine.
   void Gradient(const Batch& batch, const LossSettings& settings, EnginePath path, float* gradient);
@@ -90,6 +90,7 @@ class PolicyLearner {
   std::unique_ptr<SecondPolicy> target_;
   std::unique_ptr<SacCritics> critics_;
   std::unique_ptr<ReplayBuffer> replay_;
+  RolloutMerger merger_;
   Batch batch_;
 };
 

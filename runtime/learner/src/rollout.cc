@@ -180,6 +180,41 @@ void FlattenRollout(const Policy& policy, const std::vector<Segment>& rollout,
   batch.critic_states.resize(environment * policy.memory, 0.0f);
 }
 
+const std::vector<Segment>& RolloutMerger::Merge(const Policy& policy, const std::vector<Segment>& rollout) {
+  if (rollout.size() < 2 || rollout[0].lengths != nullptr) return rollout;
+  const int64_t steps = rollout[0].steps, environments = RolloutEnvironments(rollout);
+  for (const Segment& segment : rollout) {
+    if (segment.steps != steps) return rollout;
+  }
+  // Rows of one step and of all environments, `columns` numbers each.
+  const auto join = [&](auto Segment::* field, int64_t rows, int64_t columns, auto& target) {
+    target.resize(rows * environments * columns);
+    int64_t first = 0;
+    for (const Segment& segment : rollout) {
+      Require((segment.*field == nullptr) == (rollout[0].*field == nullptr), "segments differ in their arrays");
+      const int64_t width = segment.environments * columns;
+      for (int64_t row = 0; segment.*field != nullptr && row < rows; ++row) {
+        std::copy_n(segment.*field + row * width, width, target.begin() + (row * environments + first) * columns);
+      }
+      first += segment.environments;
+    }
+    return rollout[0].*field == nullptr ? nullptr : target.data();
+  };
+  Segment all{};
+  all.steps = steps;
+  all.environments = environments;
+  all.observations = join(&Segment::observations, steps + 1, policy.observation_size, observations_);
+  all.final_observations = join(&Segment::final_observations, steps, policy.observation_size, final_observations_);
+  all.actions = join(&Segment::actions, steps, policy.action_size, actions_);
+  all.log_probabilities = join(&Segment::log_probabilities, steps, 1, log_probabilities_);
+  all.rewards = join(&Segment::rewards, steps, 1, rewards_);
+  all.flags = join(&Segment::flags, steps, 1, flags_);
+  all.masks = join(&Segment::masks, steps, policy.mask_size, masks_);
+  all.states = join(&Segment::states, 1, policy.memory, states_);
+  merged_.assign(1, all);
+  return merged_;
+}
+
 void FlattenEpisodes(const Policy& policy, const std::vector<Segment>& rollout, Batch& batch) {
   int64_t size = 0;
   for (const Segment& segment : rollout) {

@@ -52,6 +52,20 @@ struct Batch {
   std::vector<float> critic_states;
 };
 
+/// Puts the segments of several workers together: one [steps, all environments, …], so that nothing that an update adds up
+/// or draws depends on how workers share the environments. Keeps its memory for the next rollout.
+class RolloutMerger {
+ public:
+  /// The rollout itself where it has one segment or none, or `lengths`, or segments of different steps; else valid until
+  /// the next call.
+  const std::vector<Segment>& Merge(const Policy& policy, const std::vector<Segment>& rollout);
+
+ private:
+  std::vector<float> observations_, final_observations_, actions_, log_probabilities_, rewards_, states_;
+  std::vector<uint8_t> flags_, masks_;
+  std::vector<Segment> merged_;
+};
+
 /// Fails with a typed error that names a sample.
 [[noreturn]] void FailSample(const char* code, const std::string& what, int64_t row);
 

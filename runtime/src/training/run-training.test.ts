@@ -125,7 +125,21 @@ describe('runTraining', { timeout: 120_000 }, () => {
     expect(resumed.outcome?.evaluation).toEqual(whole.outcome?.evaluation)
     expect(resumed.trajectories).toEqual(whole.trajectories.slice(2))
     const threads = resolveTrainingPlan({}, { settings: { ...settings, rollout_workers: 2, learner_threads: 2 } })
-    expect((await run({ checkpoint: bytes, plan: threads })).outcome?.steps).toBe(960)
+    expect((await run({ checkpoint: bytes, plan: threads })).outcome?.weights).toEqual(whole.outcome?.weights)
+  })
+
+  it.each([
+    ['ppo', { rollout_steps: 7, minibatch_size: 16 }],
+    ['a2c', { rollout_steps: 5 }],
+    ['dqn', { learning_starts: 60, buffer_size: 600 }],
+  ])('learns the same weights with any number of rollout workers, %s', async (algorithm, changes) => {
+    const weights = async (rollout_workers: number) => {
+      const common = { steps: 360, environments: 6, evaluation_episodes: 2, hidden: [8], rollout_workers }
+      const plan = resolveTrainingPlan({}, { algorithm, settings: { ...common, ...changes } })
+      return (await run({ plan })).outcome?.weights
+    }
+    const alone = await weights(1)
+    for (const workers of [2, 3, 6]) expect(await weights(workers)).toEqual(alone)
   })
 
   it.each([

@@ -38,8 +38,8 @@ const typed = (words: string, options: { keys?: string; when?: string } = {}) =>
 
 /** A terminal's output as text: a line for each that was drawn, without styles. */
 function plain(output: string): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences are what it is about.
-  return output.replace(/\u001b\[\d+;\d+H/g, '\n').replace(/\u001b\[[\d;?]*[a-zA-Z]/g, '')
+  const [first, ...rest] = output.split('\u001b[')
+  return first + rest.map((part) => part.replace(/^\d+;\d+H/, '\n').replace(/^[\d;?]*[a-zA-Z]/, '')).join('')
 }
 
 describe.runIf(process.platform === 'linux')('agentgym watch', () => {

@@ -1,3 +1,4 @@
+import { stripVTControlCharacters } from 'node:util'
 import { actionName, choiceName, returnAt } from '@agentgym/pictures'
 import type { PlayedStep, PlaySession } from '@agentgym/runtime'
 import type { CommandContext } from '../command-context.ts'
@@ -167,8 +168,7 @@ class Watcher {
 
 /** A line with colors in it, cut only where it must be: then without them. */
 function fitPainted(line: string, columns: number): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: escape sequences of our own paints.
-  const plain = line.replace(/\x1b\[[\d;]*m/g, '')
+  const plain = stripVTControlCharacters(line)
   return plain.length <= columns ? line : fitText(plain, columns)
 }
 
