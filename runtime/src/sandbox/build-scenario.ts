@@ -1,10 +1,10 @@
 import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
-import { isBuiltin } from 'node:module'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AgentGymError, fileFailure, type ScenarioPackage } from '@agentgym/contract'
 import * as esbuild from 'esbuild'
+import { explainNodeModule } from './import-chain.ts'
 import { readScenarioPackage } from './read-scenario-package.ts'
 import { sha256 } from './sha256.ts'
 import { codeFrame, type SourcePlace } from './source-place.ts'
@@ -112,61 +112,66 @@ async function bundle(
   manifest: ScenarioPackage,
 ): Promise<{ source: string; sourceMap: string }> {
   const tsconfig = path.join(root, 'tsconfig.json')
+  const options = {
+    absWorkingDir: root,
+    entryPoints: [entry],
+    bundle: true,
+    write: false,
+    outfile: path.join(root, BUNDLE),
+    // Beside the bundle, without a comment in it: the bundle's bytes are the scenario's identity.
+    sourcemap: 'external',
+    format: 'cjs',
+    // Takes what packages offer to browsers, which have no Node either: the field and the condition `browser`.
+    platform: 'browser',
+    target: 'node24',
+    charset: 'utf8',
+    legalComments: 'none',
+    define: { 'process.env.NODE_ENV': '"production"' },
+    logLevel: 'silent',
+    // Never one from a folder further up: the result would depend on where the scenario lies.
+    ...(existsSync(tsconfig) ? { tsconfig } : { tsconfigRaw: '{}' }),
+    plugins: [await ownPackagePlugin(), lineEndPlugin],
+  } satisfies esbuild.BuildOptions
   try {
-    const result = await esbuild.build({
-      absWorkingDir: root,
-      entryPoints: [entry],
-      bundle: true,
-      write: false,
-      outfile: path.join(root, BUNDLE),
-      // Beside the bundle, without a comment in it: the bundle's bytes are the scenario's identity.
-      sourcemap: 'external',
-      format: 'cjs',
-      platform: 'neutral',
-      mainFields: ['module', 'main'],
-      target: 'node24',
-      charset: 'utf8',
-      legalComments: 'none',
-      define: { 'process.env.NODE_ENV': '"production"' },
-      logLevel: 'silent',
-      // Never one from a folder further up: the result would depend on where the scenario lies.
-      ...(existsSync(tsconfig) ? { tsconfig } : { tsconfigRaw: '{}' }),
-      plugins: [await ownPackagePlugin(), lineEndPlugin],
-    })
+    const result = await esbuild.build(options)
     const [sourceMap, source] = result.outputFiles.map(({ text }) => text)
     return { source, sourceMap }
   } catch (error) {
-    throw buildError(error, root, manifest)
+    throw await buildError(error, options, manifest)
   }
 }
 
 /** What to do about the messages that authors meet most, by what esbuild says. */
 const hints: [pattern: RegExp, hint: string][] = [
-  [
-    /Node's own module/,
-    'Scenarios run without Node, files or network: bring data as code or JSON, and use the rng given.',
-  ],
   [/Could not resolve/, 'Install the dependency in the scenario folder, or correct the path.'],
   [/Top-level await/, 'Load data with import instead: a scenario is ready when its module has run.'],
   [/No loader is configured/, 'Only TypeScript, JavaScript, JSON and text files can be imported.'],
 ]
 
-function buildError(error: unknown, root: string, manifest: ScenarioPackage): AgentGymError {
+async function buildError(
+  error: unknown,
+  options: esbuild.BuildOptions & { absWorkingDir: string },
+  manifest: ScenarioPackage,
+): Promise<AgentGymError> {
   const messages = (error as Partial<esbuild.BuildFailure>).errors
   if (messages === undefined || messages.length === 0) throw error
-  const [{ text, location, detail }] = messages
+  const root = options.absWorkingDir
+  const [{ location, detail }] = messages
+  const refused = await explainNodeModule(messages[0], options)
+  const text = refused?.text ?? messages[0].text
   const place = location === null ? '' : `${location.file}:${location.line}: `
   const others = messages.length > 1 ? ` (and ${messages.length - 1} more)` : ''
   return new AgentGymError({
     code: 'scenario_build_failed',
     message: `Scenario ${manifest.name}@${manifest.version}: ${place}${text}${others}.`,
-    hint: hints.find(([pattern]) => pattern.test(text))?.[1] ?? 'Mend the line named and build again.',
+    hint: refused?.hint ?? hints.find(([pattern]) => pattern.test(text))?.[1] ?? 'Mend the line named and build again.',
     data: {
       scenario: manifest.name,
       version: manifest.version,
       phase: 'bundle',
       ...(location === null ? {} : placeOf(root, location)),
       ...(typeof detail === 'string' ? { import: detail } : {}),
+      ...(refused === undefined ? {} : { import: refused.module, chain: refused.chain }),
     },
   })
 }
@@ -183,13 +188,11 @@ function placeOf(root: string, { file, line, column, lineText }: esbuild.Locatio
 
 const OWN = '@agentgym/scenario'
 const NAMESPACE = 'agentgym'
-const ALREADY_TRIED = Symbol('already tried')
 
 let ownSource: Promise<string> | undefined
 
 /**
- * Gives every import of `@agentgym/scenario` our own copy, and refuses Node's own modules where they are imported. The
- * copy is bundled first and served from memory: its path would otherwise end up in the scenario's bytes.
+ * Gives every import of `@agentgym/scenario` our own copy. It is bundled first and served from memory: its path would otherwise end up in the scenario's bytes.
  */
 async function ownPackagePlugin(): Promise<esbuild.Plugin> {
   ownSource ??= bundleOwnPackage()
@@ -203,21 +206,8 @@ async function ownPackagePlugin(): Promise<esbuild.Plugin> {
         return { errors: [{ text, detail: name }] }
       })
       build.onLoad({ filter: /.*/, namespace: NAMESPACE }, () => ({ contents, loader: 'js' }))
-      build.onResolve({ filter: /.*/ }, (arguments_) => refuseBuiltin(build, arguments_))
     },
   }
-}
-
-async function refuseBuiltin(build: esbuild.PluginBuild, { path: name, pluginData, ...from }: esbuild.OnResolveArgs) {
-  if (!isBuiltin(name) || pluginData === ALREADY_TRIED) return undefined
-  if (!name.startsWith('node:')) {
-    // A package may bear the name of one of Node's modules: `events`, `buffer`.
-    const { importer, namespace, resolveDir, kind } = from
-    const found = await build.resolve(name, { importer, namespace, resolveDir, kind, pluginData: ALREADY_TRIED })
-    if (found.errors.length === 0) return found
-  }
-  const text = `"${name}" is Node's own module, which does not exist in the sandbox`
-  return { errors: [{ text, detail: name }] }
 }
 
 /**
