@@ -24,6 +24,7 @@ import { readScenarioPackage } from './read-scenario-package.ts'
 import { harnessSource } from './scenario-code.ts'
 import { locateFault } from './source-place.ts'
 import { superviseJob } from './supervisor.ts'
+import { checkTypes } from './type-check.ts'
 
 export type CheckOptions = {
   /** Called with every check as soon as it is known. */
@@ -46,6 +47,8 @@ export type CheckOptions = {
    * server does that.
    */
   previous?: BuiltScenario | null
+  /** Type-checks the folder's TypeScript, which is read and never run. */
+  types?: boolean
   /** Checks the bundle that lies in the folder, and never makes one: for packages of strangers. */
   bundled?: boolean
 }
@@ -60,7 +63,11 @@ export type CheckOptions = {
 export async function checkScenario(folder: string, options: CheckOptions = {}): Promise<CheckReport> {
   const progress = new CheckProgress(options.onCheck)
   const scenario = await buildChecked(folder, progress, options.bundled ?? false)
-  if (scenario !== undefined) await runChecked(scenario, progress, options)
+  if (scenario !== undefined) {
+    const message = 'not type-checked here: `agentgym scenario check` does that'
+    progress.add(options.types ? await checkTypes(scenario) : { id: 'types', ok: true, message })
+    await runChecked(scenario, progress, options)
+  }
   const { name, version } = scenario?.package ?? readNames(folder)
   return progress.report(name, version)
 }

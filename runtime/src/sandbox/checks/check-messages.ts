@@ -15,6 +15,7 @@ export type Check = CheckReport['checks'][number]
 export const checkIds = [
   'manifest',
   'bundle',
+  'types',
   'loads',
   'spaces',
   'reset',

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, stat, writeFile } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AgentGymError, namingFile, nearestName, scenarioPackageSchema } from '@agentgym/contract'
 import { isCancel, select, text } from '@clack/prompts'
@@ -34,7 +34,8 @@ async function scenarioInit(directory: string, flags: InitFlags, context: Comman
     context.exitCode = 1
     return
   }
-  const files = await writeTemplate(folder, answers)
+  const files = [...(await writeTemplate(folder, answers)), library]
+  await writeLibrary(folder, context)
   context.printJson({ ...answers, folder, files })
   const { paint, symbols } = context.terminal
   const path = context.displayPath(folder)
@@ -55,7 +56,7 @@ async function refuseConflicts(folder: string, context: CommandContext): Promise
       data: { path: folder },
     })
   }
-  const present = templateFiles.filter((file) => existsSync(join(folder, file)))
+  const present = [...templateFiles, library].filter((file) => existsSync(join(folder, file)))
   if (present.length === 0) return
   throw new AgentGymError({
     code: 'usage_invalid',
@@ -154,9 +155,15 @@ const templatesFolder = fileURLToPath(new URL('../../templates', import.meta.url
 const sources = {
   'package.json': 'package.json',
   'README.md': 'README.md',
+  'tsconfig.json': 'tsconfig.json',
   'src/index.ts': 'src/index.ts',
+  'src/index.test.ts': 'src/index.test.ts',
   gitignore: '.gitignore',
 }
+
+/** What package.json names as `@agentgym/scenario`, and where `npm install` links it. */
+const library = 'vendor/scenario'
+const link = 'node_modules/@agentgym/scenario'
 
 /** Path of each file in the new folder. */
 const templateFiles = Object.values(sources)
@@ -172,6 +179,16 @@ export async function writeTemplate(folder: string, answers: InitAnswers): Promi
     })
   }
   return templateFiles
+}
+
+/** Gives editors and tests `@agentgym/scenario` at once, without an install. */
+async function writeLibrary(folder: string, context: CommandContext): Promise<void> {
+  const runtime = await context.runtime()
+  const path = join(folder, library)
+  await namingFile(path, () => runtime.writeScenarioLibrary(path))
+  if (existsSync(join(folder, 'node_modules'))) return
+  await mkdir(dirname(join(folder, link)), { recursive: true })
+  await symlink(relative(dirname(link), library), join(folder, link))
 }
 
 function fillIn(file: string, text: string, { name, title }: InitAnswers): string {

@@ -63,6 +63,7 @@ export async function scenarioCheck(target: string, context: CommandContext): Pr
   const runtime = await context.runtime()
   context.print(`${context.terminal.symbols.next} Checking the scenario in ${safeText(context.displayPath(folder))}`)
   const report = await runtime.checkScenario(folder, {
+    types: true,
     onCheck: (check) => {
       for (const line of checkLines(check, context.terminal)) context.print(line)
     },
@@ -154,6 +155,7 @@ async function checkHere(folder: string, context: CommandContext): Promise<Check
   await warnOfMissingWalls(context)
   context.print(`${context.terminal.symbols.next} Checking the scenario in ${safeText(context.displayPath(folder))}`)
   return runtime.checkScenario(folder, {
+    types: true,
     onCheck: (check) => {
       if (check.ok && !context.verbose) return
       for (const line of checkLines(check, context.terminal)) context.print(line)
