@@ -170,6 +170,35 @@ describe('what cannot be built', () => {
   })
 })
 
+describe('data of the folder', () => {
+  test('JSON and text are imported, with or without attributes', async () => {
+    const { source } = await buildOf({
+      ...files,
+      'src/cases.json': [{ answer: 42 }],
+      'src/words.txt': 'one\ntwo\n',
+      'src/index.ts': `import cases from './cases.json' with { type: 'json' }
+import words from './words.txt'
+${countingScenario}
+export const kept = [cases[0].answer, words.split('\\n')]`,
+    })
+    expect(source).toContain('answer: 42')
+    expect(source).toContain('one\\ntwo')
+  })
+
+  test('too much of it is refused with the largest files', async () => {
+    const error = await failureOf({
+      ...files,
+      'src/small.txt': 'small'.repeat(1000),
+      'src/large.txt': 'x'.repeat(33 * 2 ** 20),
+      'src/index.ts': `import large from './large.txt'\nimport small from './small.txt'\nexport default [large, small]`,
+    })
+    expect(error).toMatchObject({ code: 'scenario_build_failed', data: { phase: 'bundle' } })
+    expect(error.message).toMatch(
+      /has 33\.0 MiB, and may have 32\.0 MiB\. Largest files: src\/large\.txt \(33\.0 MiB\), src\/small/,
+    )
+  })
+})
+
 describe('what package.json must say', () => {
   const packageWith = (changes: object) => ({ ...validPackage, agentgym: { ...validManifest, ...changes } })
   const { agentgym: _, ...withoutManifest } = validPackage

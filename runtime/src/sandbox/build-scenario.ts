@@ -81,14 +81,36 @@ export function identityOf(scenario: Pick<BuiltScenario, 'package' | 'hash'>): S
 }
 
 function built(folder: string, manifest: ScenarioPackage, source: string): BuiltScenario {
-  if (Buffer.byteLength(source) > MAX_BUNDLE_BYTES) {
-    throw new AgentGymError({
-      code: 'scenario_build_failed',
-      message: `The bundle of ${manifest.name} is larger than ${MAX_BUNDLE_BYTES / 2 ** 20} MiB.`,
-      hint: 'Leave out large data or dependencies.',
-    })
-  }
+  refuseLarge(manifest, source)
   return { folder, package: manifest, source, hash: sha256(source) }
+}
+
+type Input = { path: string; bytes: number }
+
+function refuseLarge(manifest: ScenarioPackage, source: string, inputs: Input[] = []): void {
+  const bytes = Buffer.byteLength(source)
+  if (bytes <= MAX_BUNDLE_BYTES) return
+  const largest = inputs.map(({ path, bytes }) => `${path} (${inMebibytes(bytes)})`).join(', ')
+  throw new AgentGymError({
+    code: 'scenario_build_failed',
+    message: `The bundle of ${manifest.name} has ${inMebibytes(bytes)}, and may have ${inMebibytes(MAX_BUNDLE_BYTES)}.${
+      largest === '' ? '' : ` Largest files: ${largest}.`
+    }`,
+    hint: 'Leave out large data or dependencies.',
+    data: { scenario: manifest.name, version: manifest.version, phase: 'bundle', bytes, largest: inputs },
+  })
+}
+
+function inMebibytes(bytes: number): string {
+  return `${(bytes / 2 ** 20).toFixed(1)} MiB`
+}
+
+/** The files that take the most of the bundle, the largest first. */
+function largestInputs(output: esbuild.Metafile['outputs'][string]): Input[] {
+  return Object.entries(output.inputs)
+    .map(([path, { bytesInOutput }]) => ({ path, bytes: bytesInOutput }))
+    .sort((a, b) => b.bytes - a.bytes)
+    .slice(0, 5)
 }
 
 function entryOf(root: string, manifest: ScenarioPackage): string {
@@ -133,8 +155,10 @@ async function bundle(
     plugins: [await ownPackagePlugin(), lineEndPlugin],
   } satisfies esbuild.BuildOptions
   try {
-    const result = await esbuild.build(options)
-    const [sourceMap, source] = result.outputFiles.map(({ text }) => text)
+    const { outputFiles, metafile } = await esbuild.build({ ...options, metafile: true })
+    const [sourceMap, source] = outputFiles.map(({ text }) => text)
+    const [output] = Object.values(metafile.outputs).filter(({ entryPoint }) => entryPoint !== undefined)
+    refuseLarge(manifest, source, largestInputs(output))
     return { source, sourceMap }
   } catch (error) {
     throw await buildError(error, options, manifest)
