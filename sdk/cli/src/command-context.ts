@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs'
 import { isAbsolute, relative, resolve } from 'node:path'
 import type { CommandIo } from './command-io.ts'
 import { describeTerminal, type Terminal } from './terminal/terminal.ts'
@@ -52,4 +53,9 @@ function displayPath(path: string, cwd: string): string {
   const short = relative(cwd, absolute)
   if (short === '') return '.'
   return short.startsWith('..') || isAbsolute(short) ? absolute : short
+}
+
+/** The version of this command. */
+export function version(): string {
+  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
 }

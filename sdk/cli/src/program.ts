@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs'
 import { AgentGymError, nearestName } from '@agentgym/contract'
 import { Command, Help, Option } from 'commander'
 import type { GlobalFlags, MakeAction } from './command-context.ts'
@@ -154,9 +153,4 @@ function helpStyle({ paint }: Terminal): Partial<Help> {
 
 function everyCommand(command: Command): Command[] {
   return [command, ...command.commands.flatMap(everyCommand)]
-}
-
-/** The version of this command. */
-export function version(): string {
-  return JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8')).version
 }

@@ -103,7 +103,6 @@ describe('wrong use ends with status 2', () => {
     { words: ['signup', '--username', 'ann'], code: 'usage_invalid' },
     { words: ['runs'], code: 'usage_invalid' },
     { words: ['runs', 'wach', '4f0c'], code: 'usage_invalid', suggestion: 'watch' },
-    { words: ['runs', 'resume', '4f0c'], code: 'usage_invalid' },
     { words: ['runs', 'list', '--state', 'runing'], code: 'config_invalid', field: 'state', suggestion: 'running' },
     { words: ['agent', 'verify', 'nobody'], code: 'file_not_found' },
     { words: ['leaderboard', 'cart-pole'], code: 'name_invalid' },

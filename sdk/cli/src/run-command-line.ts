@@ -1,8 +1,8 @@
 import { AgentGymError, fileFailure } from '@agentgym/contract'
 import { type Command, CommanderError } from 'commander'
-import { type CommandContext, type GlobalFlags, type MakeAction, makeContext } from './command-context.ts'
+import { type CommandContext, type GlobalFlags, type MakeAction, makeContext, version } from './command-context.ts'
 import type { CommandIo } from './command-io.ts'
-import { makeProgram, version } from './program.ts'
+import { makeProgram } from './program.ts'
 import { namingProxy } from './proxies/find-proxy.ts'
 import { reportFailure } from './report-failure.ts'
 
