@@ -44,8 +44,8 @@ const stated: Record<string, Stated> = {
   'lunar-lander': { steps: 300_000, published: zoo(242.1, 1_000_000) },
   't-maze': { steps: 200_000, compared: [{ id: 't-maze-without-memory', set: { memory: 'none' } }] },
   'grid-maze': { steps: 300_000 },
-  breakout: { steps: 200_000, compared: [{ id: 'breakout-mlp', ...withoutConvolution }] },
-  snake: { steps: 200_000, compared: [{ id: 'snake-mlp', ...withoutConvolution }] },
+  breakout: { steps: 1_000_000, compared: [{ id: 'breakout-mlp', ...withoutConvolution }] },
+  snake: { steps: 3_000_000, compared: [{ id: 'snake-mlp', ...withoutConvolution }] },
 }
 
 /** Of a scenario that names none. */

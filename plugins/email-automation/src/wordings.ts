@@ -134,10 +134,14 @@ export function writeMessage(
   const detail = matter === 'invoice' ? rng.pick(numbered ? orderNumbers : withoutOrder) : ''
   const sentences = [
     rng.pick(greetings),
-    `${rng.pick(requests[matter])}.`,
+    withFullStop(rng.pick(requests[matter])),
     detail,
     rng.pick(asides),
     rng.pick(closings),
   ]
   return typeInHaste(fillIn(sentences.filter((sentence) => sentence !== '').join(' '), wordings, rng), rng)
+}
+
+function withFullStop(sentence: string): string {
+  return sentence.endsWith('?') ? sentence : `${sentence}.`
 }

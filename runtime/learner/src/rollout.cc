@@ -183,15 +183,18 @@ void FlattenRollout(const Policy& policy, const std::vector<Segment>& rollout,
 const std::vector<Segment>& RolloutMerger::Merge(const Policy& policy, const std::vector<Segment>& rollout) {
   if (rollout.size() < 2 || rollout[0].lengths != nullptr) return rollout;
   const int64_t steps = rollout[0].steps, environments = RolloutEnvironments(rollout);
+  const auto alike = [&](auto Segment::* field, const Segment& segment) {
+    return (segment.*field == nullptr) == (rollout[0].*field == nullptr);
+  };
   for (const Segment& segment : rollout) {
-    if (segment.steps != steps) return rollout;
+    if (segment.steps != steps || segment.lengths != nullptr) return rollout;
+    if (!alike(&Segment::masks, segment) || !alike(&Segment::states, segment)) return rollout;
   }
   // Rows of one step and of all environments, `columns` numbers each.
   const auto join = [&](auto Segment::* field, int64_t rows, int64_t columns, auto& target) {
     target.resize(rows * environments * columns);
     int64_t first = 0;
     for (const Segment& segment : rollout) {
-      Require((segment.*field == nullptr) == (rollout[0].*field == nullptr), "segments differ in their arrays");
       const int64_t width = segment.environments * columns;
       for (int64_t row = 0; segment.*field != nullptr && row < rows; ++row) {
         std::copy_n(segment.*field + row * width, width, target.begin() + (row * environments + first) * columns);

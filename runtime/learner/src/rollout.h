@@ -56,8 +56,8 @@ struct Batch {
 /// or draws depends on how workers share the environments. Keeps its memory for the next rollout.
 class RolloutMerger {
  public:
-  /// The rollout itself where it has one segment or none, or `lengths`, or segments of different steps; else valid until
-  /// the next call.
+  /// The rollout itself where it has one segment or none, `lengths`, or segments that differ in steps or arrays, which is left
+  /// to ValidateRollout; else valid until the next call.
   const std::vector<Segment>& Merge(const Policy& policy, const std::vector<Segment>& rollout);
 
  private:

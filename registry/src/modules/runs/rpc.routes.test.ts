@@ -6,7 +6,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
 import { createActor, publish } from '../packages/testing/publishing.ts'
 import { trajectoryPage } from './run-data.ts'
-import { type RunServer, rowsWritten, startRunServer, tokenOf } from './test/run-server.ts'
+import { publishAgent, type RunServer, rowsWritten, startRunServer, tokenOf } from './test/run-server.ts'
 import { mustTakeTurn } from './testing/train.ts'
 
 const unknownRun = '11111111-1111-4111-8111-111111111111'
@@ -26,6 +26,11 @@ describeOnEngines('JSON-RPC on $kind', ({ open }) => {
     await publish(services, ada, '0.9.0')
     const yanked = database.query.updateTable('versions').set({ yanked_at: new Date() }).where('version', '=', '0.9.0')
     await yanked.execute()
+    await publishAgent(server.training, ada, {
+      base: `${scenario.split('/')[1]}-grpo`,
+      versions: ['1.2.0'],
+      algorithm: 'grpo',
+    })
   })
   afterAll(async () => {
     await server?.close()

@@ -67,6 +67,14 @@ const routes: Route[] = [
   {
     ...run,
     method: 'POST',
+    path: '/v1/runs/RUN/pause',
+    scope: 'training:cancel',
+    roles: working,
+    status: 409,
+  },
+  {
+    ...run,
+    method: 'POST',
     path: '/v1/runs/WAITING/resume',
     json: { budget_minor: 5 },
     scope: 'training:start',

@@ -2,13 +2,21 @@ import { randomUUID } from 'node:crypto'
 import { integrityOf } from '@agentgym/client'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { agentTarball, goodAgent } from '../../../../testdata/tarballs/good-agent.ts'
+import { goodAgent } from '../../../../testdata/tarballs/good-agent.ts'
 import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import { buy, createTrader, fund, setListPrice } from '../orders/testing/marketplace.ts'
 import { openTarball } from '../packages/packument.ts'
-import { createActor, upload } from '../packages/testing/publishing.ts'
-import { cancelWaiting, type RunServer, rowsWritten, runIn, startRunServer, tokenOf } from './test/run-server.ts'
+import { createActor } from '../packages/testing/publishing.ts'
+import {
+  cancelWaiting,
+  publishAgent,
+  type RunServer,
+  rowsWritten,
+  runIn,
+  startRunServer,
+  tokenOf,
+} from './test/run-server.ts'
 import { type Turn, takeTurn } from './testing/train.ts'
 import { openLeasedTarball } from './train-jobs.ts'
 
@@ -22,8 +30,8 @@ describeOnEngines('runs that start from an agent on $kind', ({ open }) => {
     database = await open()
     server = await startRunServer(database)
     seller = await createTrader(database, 'seller')
-    free = await publishAgent(seller, 'free', ['1.0.0', '1.1.0', '2.0.0'])
-    paid = await publishAgent(seller, 'paid', ['1.0.0'])
+    free = await publishAgent(server.training, seller, { base: 'free', versions: ['1.0.0', '1.1.0', '2.0.0'] })
+    paid = await publishAgent(server.training, seller, { base: 'paid', versions: ['1.0.0'] })
     const { id } = await database.query
       .selectFrom('packages')
       .select('id')
@@ -37,21 +45,6 @@ describeOnEngines('runs that start from an agent on $kind', ({ open }) => {
     await server?.close()
     await database?.close()
   })
-
-  /** Without the checks of a worker, which other tests are about. */
-  async function publishAgent(actor: Actor, base: string, versions: string[]): Promise<string> {
-    const name = `@${actor.username}/${base}`
-    for (const version of versions) {
-      const agent = { algorithm: 'a2c', policy: { ...goodAgent.policy } }
-      await upload(server.training.services, actor, version, { base, tarball: agentTarball({ name, version }, agent) })
-    }
-    await database.query
-      .updateTable('versions')
-      .set({ state: 'published', published_at: new Date() })
-      .where('package_id', '=', (query) => query.selectFrom('packages').select('id').where('name', '=', name))
-      .execute()
-    return name
-  }
 
   const start = (json: Record<string, unknown>, token = server.token, key?: string) =>
     server.call('POST', '/v1/runs', {
@@ -157,7 +150,7 @@ describeOnEngines('runs that start from an agent on $kind', ({ open }) => {
       const token = await tokenOf(server.training, seller, ['training:start', 'packages:read'])
       expect((await start({ from: paid }, token)).status).toBe(201)
       const hidden = await createActor(database)
-      const secret = await publishAgent(hidden, 'secret', ['1.0.0'])
+      const secret = await publishAgent(server.training, hidden, { base: 'secret', versions: ['1.0.0'] })
       await database.query.updateTable('packages').set({ visibility: 'private' }).where('name', '=', secret).execute()
       expect((await start({ from: secret })).code).toBe('package_not_found')
     })

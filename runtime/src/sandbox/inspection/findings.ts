@@ -110,7 +110,7 @@ function rewards({ rewards: range, players, seed }: Examination): DoctorFinding[
     findings.push({
       id: 'sparse_signal',
       severity: 'warning',
-      message: `All but ${round(100 * (1 - range.usualShare))} % of the steps of random actions pay the same: learning will be slow.`,
+      message: `Only ${percent(1 - range.usualShare)} of the steps of random actions pay anything unusual: learning will be slow.`,
       fix: 'Pay for partial progress, or begin with easier tasks.',
       evidence,
     })
@@ -196,7 +196,7 @@ function answersShown(seen: Examination): DoctorFinding[] {
       findings.push({
         id: 'answer_in_observation',
         severity: 'warning',
-        message: `${columnName(description, told.column)} alone says the oracle's choice of ${told.component} in ${round(100 * told.accuracy)} % of held-out steps; always its usual choice is right in ${round(100 * told.chance)} %.`,
+        message: `${columnName(description, told.column)} alone says the oracle's choice of ${told.component} in ${percent(told.accuracy)} of held-out steps; always its usual choice is right in ${percent(told.chance)}.`,
         fix: 'Show the agent what a person would see, not the label that the answer follows from.',
         evidence: evidenceOf(told),
       })
@@ -208,7 +208,7 @@ function answersShown(seen: Examination): DoctorFinding[] {
     findings.push({
       id: 'first_answer_in_observation',
       severity: 'warning',
-      message: `In first steps, ${columnName(description, told.column)} alone says the oracle's choice of ${told.component} in ${round(100 * told.accuracy)} % of held-out episodes.`,
+      message: `In first steps, ${columnName(description, told.column)} alone says the oracle's choice of ${told.component} in ${percent(told.accuracy)} of held-out episodes.`,
       fix: 'Show the agent what a person would see, not the label that the answer follows from.',
       evidence: evidenceOf(told),
     })
@@ -284,4 +284,9 @@ function missing({ description, players, success, seed }: Examination): DoctorFi
       evidence: { return_mean: round(oracle.played.mean), episodes, seed },
     },
   ]
+}
+
+/** Three significant digits. */
+function percent(share: number): string {
+  return `${Number((100 * share).toPrecision(3))}%`
 }

@@ -70,5 +70,5 @@ export function profileLines(profile: ScenarioProfile, terminal: Terminal): stri
 }
 
 function percent(share: number): string {
-  return `${(100 * share).toFixed(1)} %`.padStart(7)
+  return `${(100 * share).toFixed(1)}%`.padStart(6)
 }

@@ -75,8 +75,8 @@ describe.each([80, 120])('in %d columns', (columns) => {
       ),
     )
     expect(text).toMatch(/64,000 steps a second/)
-    expect(text).toMatch(/step +━{12}─{12} +50\.0 %/)
-    expect(text).toMatch(/countPrimes +40\.0 % +50\.0 %/)
+    expect(text).toMatch(/step +━{12}─{12} +50\.0%/)
+    expect(text).toMatch(/countPrimes +40\.0% +50\.0%/)
     expect(text).toMatch(/No episode ended/)
   })
 })

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto'
 import { type Run, runSchema } from '@agentgym/contract'
 import { type Answer, type Call as AnyCall, callAt, tokenOf as tokenIn } from '@agentgym/testkit/registry'
 import type { TestServices } from '@agentgym/testkit/services'
+import { agentTarball, goodAgent } from '../../../../../testdata/tarballs/good-agent.ts'
 import { createApp } from '../../../app/app.ts'
 import { type HttpListener, listenHttp } from '../../../app/http-listener.ts'
 import type { Actor, Scope } from '../../../core/access/authorize.ts'
@@ -9,6 +10,7 @@ import { putMember } from '../../../core/access/memberships.store.ts'
 import type { Database } from '../../../core/database/database.ts'
 import type { Role } from '../../../core/database/schema.ts'
 import type { ServerConfig } from '../../../core/services.ts'
+import { upload } from '../../packages/testing/publishing.ts'
 import { rpcRoutes } from '../rpc.routes.ts'
 import { runDataRoutes } from '../run-data.routes.ts'
 import { requestCancel } from '../run-state.ts'
@@ -109,4 +111,23 @@ export async function rowsWritten({ execute }: Database): Promise<Record<string,
   const tables = ['training_runs', 'run_events', 'training_charges', 'evaluations', 'audit', 'jobs']
   const counts = tables.map((table) => `(select count(*)::int from ${table}) as "${table}"`)
   return (await execute(`select ${counts.join(', ')}`)).rows[0]
+}
+
+/** Publishes versions of an agent without the checks of a worker, which other tests are about. Returns its name. */
+export async function publishAgent(
+  { services }: Training,
+  actor: Actor,
+  { base, versions, algorithm = 'a2c' }: { base: string; versions: string[]; algorithm?: string },
+): Promise<string> {
+  const name = `@${actor.username}/${base}`
+  for (const version of versions) {
+    const tarball = agentTarball({ name, version }, { algorithm, policy: { ...goodAgent.policy } })
+    await upload(services, actor, version, { base, tarball })
+  }
+  await services.database.query
+    .updateTable('versions')
+    .set({ state: 'published', published_at: new Date() })
+    .where('package_id', '=', (query) => query.selectFrom('packages').select('id').where('name', '=', name))
+    .execute()
+  return name
 }
