@@ -31,7 +31,16 @@ type Left = {
 /** What changes with time alone: holds that end, deadlines that pass, counts that a task updates, and the server's address. */
 const dated = ['cleared_minor', 'held_minor', 'refundable', 'quality', 'updated_at', 'downloads', 'tarball']
 /** What later versions add to answers. */
-const added = ['attempts', 'confidence', 'season', 'nondeterministic', 'parent', 'pause_at', 'test_money', 'training_quota']
+const added = [
+  'attempts',
+  'confidence',
+  'season',
+  'nondeterministic',
+  'parent',
+  'pause_at',
+  'test_money',
+  'training_quota',
+]
 /** What an interrupted run says once its lease has ended. */
 const leased = ['state', 'worker', 'ahead', 'last_event', 'attempt', 'cost']
 
