@@ -191,17 +191,18 @@ const std::vector<Segment>& RolloutMerger::Merge(const Policy& policy, const std
     if (!alike(&Segment::masks, segment) || !alike(&Segment::states, segment)) return rollout;
   }
   // Rows of one step and of all environments, `columns` numbers each.
-  const auto join = [&](auto Segment::* field, int64_t rows, int64_t columns, auto& target) {
+  const auto join = [&](auto Segment::* field, int64_t rows, int64_t columns, auto& target) -> decltype(&target[0]) {
+    if (rollout[0].*field == nullptr) return nullptr;
     target.resize(rows * environments * columns);
     int64_t first = 0;
     for (const Segment& segment : rollout) {
       const int64_t width = segment.environments * columns;
-      for (int64_t row = 0; segment.*field != nullptr && row < rows; ++row) {
+      for (int64_t row = 0; row < rows; ++row) {
         std::copy_n(segment.*field + row * width, width, target.begin() + (row * environments + first) * columns);
       }
       first += segment.environments;
     }
-    return rollout[0].*field == nullptr ? nullptr : target.data();
+    return target.data();
   };
   Segment all{};
   all.steps = steps;

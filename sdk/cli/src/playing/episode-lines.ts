@@ -77,6 +77,11 @@ export function stepLine(episode: Episode, index: number, { symbols, paint }: Te
   return [`step ${index}`, action, `reward ${formatValue(step.reward)}`, total].join(` ${symbols.dot} `)
 }
 
+/** `episode 3: 42 steps, return 7`; `number` counts from 0. */
+export function episodeResult(number: number, steps: number, total: number): string {
+  return `episode ${number + 1}: ${steps} steps, return ${formatValue(tidy(total))}`
+}
+
 /** Sums of float32 numbers, without their noise. */
 export function tidy(value: number): number {
   return Number(value.toPrecision(6))

@@ -3,12 +3,11 @@ import { returnAt } from '@agentgym/pictures'
 import type { PlayedStep, PlaySession } from '@agentgym/runtime'
 import type { CommandContext } from '../command-context.ts'
 import { cancelOnInterrupt } from '../command-io.ts'
-import { formatValue } from '../terminal/format-values.ts'
 import { type Key, LiveScreen } from '../terminal/live-screen.ts'
 import { fitText, safeText } from '../terminal/text.ts'
 import { actionColumns, choiceKeys, choiceOfArrow, idleChoice, type Question, questionsOf } from './action-questions.ts'
 import { addDemonstration } from './demonstrations.ts'
-import { metricsLine, pictureLines, stepLine, tidy } from './episode-lines.ts'
+import { episodeResult, metricsLine, pictureLines, stepLine } from './episode-lines.ts'
 
 type PlayLiveOptions = {
   title: string
@@ -85,7 +84,6 @@ class PlayTable {
   #ended: PlayedStep | null = null
   /** A whole action, ready to be played. */
   #ready: number[] | null = null
-  #wake: () => void = () => {}
   /** Keys that were typed while a step was being played. */
   readonly #ahead: Key[] = []
   #taken: { actions: number[][]; rewards: number[] } = { actions: [], rewards: [] }
@@ -134,7 +132,7 @@ class PlayTable {
       this.#typeAhead()
     }
     // The end is shown until a key asks for more.
-    while (this.#ended !== null && !this.#next && !this.#quit) await this.#sleep(3_600_000)
+    while (this.#ended !== null && !this.#next && !this.#quit) await this.#screen.sleep(3_600_000)
   }
 
   async #finish(number: number, step: PlayedStep): Promise<void> {
@@ -145,7 +143,7 @@ class PlayTable {
     const total = returnAt(episode, steps)
     const said = metricsLine(step.metrics, terminal)
     this.results.push(
-      `${terminal.symbols.ok} episode ${number + 1}: ${steps} steps, return ${formatValue(tidy(total))}${said === '' ? '' : ` ${terminal.symbols.dot} ${said}`}`,
+      `${terminal.symbols.ok} ${episodeResult(number, steps, total)}${said === '' ? '' : ` ${terminal.symbols.dot} ${said}`}`,
     )
     const { record } = this.#options
     if (record === undefined || step.end === null || step.digest === null) return
@@ -163,7 +161,7 @@ class PlayTable {
       if (this.#pace === null && this.#ready !== null) return this.#ready
       const left = Math.min(3_600_000, until - performance.now())
       if (left <= 0) return this.#ready ?? this.#legalDefault()
-      await this.#sleep(left)
+      await this.#screen.sleep(left)
     }
   }
 
@@ -172,16 +170,6 @@ class PlayTable {
     const legal = this.#session.legal?.[0]
     if (legal === undefined || legal[this.#pace.action[0]]) return this.#pace.action
     return [legal.indexOf(true)]
-  }
-
-  #sleep(ms: number): Promise<void> {
-    return new Promise((resolve) => {
-      const timer = setTimeout(resolve, ms)
-      this.#wake = () => {
-        clearTimeout(timer)
-        resolve()
-      }
-    })
   }
 
   #clear(): void {
@@ -214,7 +202,7 @@ class PlayTable {
     else if (question?.kind === 'choice') this.#choose(question, key)
     else if (question?.kind === 'number') this.#type(question, key)
     this.#draw()
-    this.#wake()
+    this.#screen.wake()
   }
 
   /** Takes the keys that are waiting, up to the next whole action. */
@@ -274,7 +262,7 @@ class PlayTable {
 
   #end(): void {
     this.#quit = true
-    this.#wake()
+    this.#screen.wake()
   }
 
   #draw(): void {

@@ -6,7 +6,7 @@ import { cancelOnInterrupt } from '../command-io.ts'
 import { formatValue } from '../terminal/format-values.ts'
 import { type Key, LiveScreen } from '../terminal/live-screen.ts'
 import { fitText, safeText } from '../terminal/text.ts'
-import { likelyLine, metricsLine, pictureLines, stepLine, tidy } from './episode-lines.ts'
+import { episodeResult, likelyLine, metricsLine, pictureLines, stepLine, tidy } from './episode-lines.ts'
 
 type WatchOptions = { title: string; seed: number; episodes: number | undefined; speed: number }
 
@@ -31,13 +31,12 @@ class Watcher {
   readonly #options: WatchOptions
   readonly #context: CommandContext
   readonly #screen: LiveScreen
-  readonly #results: { episode: number; steps: number; return: number }[] = []
+  readonly #results: string[] = []
   #speed: number
   #paused = false
   #stepOnce = false
   #skip = false
   #quit = false
-  #wake: () => void = () => {}
   #ended: PlayedStep | null = null
   readonly #signal: ReturnType<typeof cancelOnInterrupt>
 
@@ -69,11 +68,7 @@ class Watcher {
             `${symbols.dot} episode ${number + 1}: stopped after ${open.steps.length} steps, return ${formatValue(tidy(returnAt(open, open.steps.length)))}`,
           ]
         : []
-    const ended = this.#results.map(
-      ({ episode, steps, return: total }) =>
-        `${symbols.ok} episode ${episode + 1}: ${steps} steps, return ${formatValue(total)}`,
-    )
-    return [...ended, ...stopped]
+    return [...this.#results, ...stopped]
   }
 
   async #playEpisode(number: number): Promise<void> {
@@ -90,7 +85,8 @@ class Watcher {
         this.#ended = step
         const { episode } = this.#session
         const steps = episode.steps.length
-        this.#results.push({ episode: number, steps, return: tidy(returnAt(episode, steps)) })
+        const { ok } = this.#context.terminal.symbols
+        this.#results.push(`${ok} ${episodeResult(number, steps, returnAt(episode, steps))}`)
       }
       this.#draw()
       if (step.end === null) continue
@@ -105,13 +101,7 @@ class Watcher {
     while (!this.#skip && !this.#quit && !this.#stepOnce) {
       const left = this.#paused ? 3_600_000 : ms - (performance.now() - from)
       if (left <= 0) return
-      await new Promise<void>((resolve) => {
-        const timer = setTimeout(resolve, left)
-        this.#wake = () => {
-          clearTimeout(timer)
-          resolve()
-        }
-      })
+      await this.#screen.sleep(left)
     }
   }
 
@@ -128,12 +118,12 @@ class Watcher {
       return
     } else return
     this.#draw()
-    this.#wake()
+    this.#screen.wake()
   }
 
   #end(): void {
     this.#quit = true
-    this.#wake()
+    this.#screen.wake()
   }
 
   #draw(): void {

@@ -16,6 +16,7 @@ export class LiveScreen {
   readonly #onKey: (key: Key) => void
   #lines: string[] = []
   #open = true
+  #wake: () => void = () => {}
 
   constructor(context: CommandContext, onKey: (key: Key) => void) {
     this.#context = context
@@ -46,6 +47,21 @@ export class LiveScreen {
     }
     this.#lines = shown
     if (output !== '') this.#context.io.stdout.write(output)
+  }
+
+  /** Until the time is over, or until `wake`. */
+  sleep(ms: number): Promise<void> {
+    return new Promise((resolve) => {
+      const timer = setTimeout(resolve, ms)
+      this.#wake = () => {
+        clearTimeout(timer)
+        resolve()
+      }
+    })
+  }
+
+  wake(): void {
+    this.#wake()
   }
 
   close(): void {
