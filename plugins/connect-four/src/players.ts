@@ -85,7 +85,7 @@ function balance({ squares }: Board, player: Player): number {
   return sum * player
 }
 
-/** Stones by chance, as many of each player; `first` begins. Nobody has won, and nobody can win at once. */
+/** Random stones, as many of each player; `first` begins. Neither has won or can win at once. */
 export function drawOpening(board: Board, stones: number, first: Player, rng: Rng): boolean {
   for (let i = 0; i < stones; i += 1) drop(board, rng.int(COLUMNS), i % 2 === 0 ? first : (-first as Player))
   return winningColumn(board, 1) === null && winningColumn(board, -1) === null
