@@ -1,5 +1,5 @@
 import { execFile } from 'node:child_process'
-import { existsSync, realpathSync } from 'node:fs'
+import { existsSync, globSync, readFileSync, realpathSync } from 'node:fs'
 import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -8,9 +8,11 @@ import { fileURLToPath } from 'node:url'
 import { AgentGymError } from '@agentgym/contract'
 import type { BuiltScenario } from './build-scenario.ts'
 import type { Check } from './checks/check-messages.ts'
+import { sha256 } from './sha256.ts'
 import { codeFrame, type SourcePlace } from './source-place.ts'
 
 const librarySource = fileURLToPath(import.meta.resolve('@agentgym/scenario'))
+const testingSource = fileURLToPath(import.meta.resolve('@agentgym/scenario/testing'))
 const globals = path.join(path.dirname(librarySource), '..', 'globals.d.ts')
 const compiler = path.join(path.dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc')
 
@@ -57,7 +59,15 @@ export async function checkTypes(scenario: BuiltScenario): Promise<Check> {
     const output = await runCompiler(['--project', folder, '--pretty', 'false'], root)
     return readErrors(output, root, tsconfig)
   })
-  if (errors.length === 0) return { id, ok: true, message: `no type errors${strict ? '' : ' (no tsconfig.json)'}` }
+  const stale = hasStaleLibrary(root)
+    ? `${LIBRARY_FOLDER} is of another release of agentgym: run \`agentgym scenario init --refresh\` in the folder`
+    : undefined
+  if (errors.length === 0) {
+    const message = `no type errors${strict ? '' : ' (no tsconfig.json)'}`
+    return stale === undefined
+      ? { id, ok: true, message }
+      : { id, ok: true, warning: true, message: `${message}; ${stale}` }
+  }
   const shown = errors.slice(0, 5).map(({ place, text }) => {
     return place === undefined ? text : `${place.file}:${place.line}:${place.column} ${text}`
   })
@@ -65,7 +75,7 @@ export async function checkTypes(scenario: BuiltScenario): Promise<Check> {
   const first = errors[0].place
   const frame = first && codeFrame(await readFile(path.resolve(root, first.file), 'utf8'), first)
   return {
-    ...{ id, ok: !strict, message: `${shown.join('; ')}${more}` },
+    ...{ id, ok: !strict, message: `${shown.join('; ')}${more}${stale === undefined ? '' : `; ${stale}`}` },
     ...(strict ? {} : { warning: true as const }),
     ...(frame === undefined ? {} : { frame }),
   }
@@ -98,7 +108,16 @@ export async function writeScenarioLibrary(folder: string): Promise<void> {
   const { target, lib } = withoutTsconfig
   const options = ['--ignoreConfig', '--module', 'nodenext', '--target', target, '--lib', lib.join(), '--types', '']
   const output = await runCompiler(
-    [...options, '--strict', '--declaration', '--rewriteRelativeImportExtensions', '--outDir', dist, librarySource],
+    [
+      ...options,
+      '--strict',
+      '--declaration',
+      '--rewriteRelativeImportExtensions',
+      '--outDir',
+      dist,
+      librarySource,
+      testingSource,
+    ],
     path.dirname(librarySource),
   )
   if (output.trim() !== '') {
@@ -109,8 +128,40 @@ export async function writeScenarioLibrary(folder: string): Promise<void> {
   const reference = '/// <reference path="./globals.d.ts" />\n'
   await writeFile(declarations, reference + (await readFile(declarations, 'utf8')))
   const source = JSON.parse(await readFile(path.join(path.dirname(librarySource), '..', 'package.json'), 'utf8'))
-  const manifest = { ...source, exports: { '.': { types: './dist/index.d.ts', default: './dist/index.js' } } }
+  const entry = (name: string) => ({ types: `./dist/${name}.d.ts`, default: `./dist/${name}.js` })
+  const exports = { '.': entry('index'), './testing': entry('testing/index') }
+  const manifest = { ...source, exports, [SOURCE_HASH]: librarySourceHash() }
   await writeFile(path.join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
+}
+
+/** The field of the written package.json that says which sources it was compiled from. */
+const SOURCE_HASH = 'sourceHash'
+
+/** Where `agentgym scenario init` writes the package, in a scenario's folder. */
+const LIBRARY_FOLDER = path.join('vendor', 'scenario')
+
+/** Whether the folder has a written `@agentgym/scenario` that is not ours: of another release of the command. */
+function hasStaleLibrary(folder: string): boolean {
+  const manifest = path.join(folder, LIBRARY_FOLDER, 'package.json')
+  if (!existsSync(manifest)) return false
+  try {
+    const { name, [SOURCE_HASH]: hash } = JSON.parse(readFileSync(manifest, 'utf8'))
+    return name === '@agentgym/scenario' && hash !== librarySourceHash()
+  } catch {
+    return true
+  }
+}
+
+let sourceHash: string | undefined
+
+/** Over every source file of `@agentgym/scenario`: development builds share a version. */
+function librarySourceHash(): string {
+  if (sourceHash !== undefined) return sourceHash
+  const root = path.dirname(librarySource)
+  const files = globSync('**/*.ts', { cwd: root, exclude: (name) => name.endsWith('.test.ts') }).sort()
+  const texts = [globals, ...files.map((file) => path.join(root, file))].map((file) => readFileSync(file, 'utf8'))
+  sourceHash = sha256(texts.join('\0'))
+  return sourceHash
 }
 
 async function inTemporaryFolder<Result>(body: (folder: string) => Promise<Result>): Promise<Result> {

@@ -41,7 +41,25 @@ describe.each(['control', 'tools'])('a new folder of the template %s', (template
 
   it('has tests that pass', async () => {
     const { stdout } = await runNode(join(packageFolder('vitest'), 'vitest.mjs'), ['run', '--root', '.'], home)
-    expect(stdout).toMatch(/Tests +2 passed/)
+    expect(stdout).toMatch(/Tests +3 passed/)
+  })
+
+  it('has tests that pass with the command alone', async () => {
+    const { status, lines } = await runCli(['scenario', 'test', template, '--json'], options)
+    expect({ status, report: lines[0] }).toMatchObject({ status: 0, report: { ok: true, passed: 3, failed: 0 } })
+  })
+
+  it('is told that vendor/scenario is old, and writes it again', async () => {
+    const manifest = join(home, 'vendor/scenario/package.json')
+    const { sourceHash, ...old } = JSON.parse(readFileSync(manifest, 'utf8'))
+    writeFileSync(manifest, JSON.stringify(old))
+    expect((await check(template)).types).toMatchObject({
+      ...{ ok: true, warning: true },
+      message: expect.stringContaining('agentgym scenario init --refresh'),
+    })
+    expect((await runCli(['scenario', 'init', template, '--refresh'], options)).status).toBe(0)
+    expect(JSON.parse(readFileSync(manifest, 'utf8'))).toEqual({ ...old, sourceHash })
+    expect((await check(template)).types).toEqual({ id: 'types', ok: true, message: 'no type errors' })
   })
 
   it('is refused with the place of a type error, and the other checks still run', async () => {

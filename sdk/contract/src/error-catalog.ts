@@ -53,6 +53,7 @@ export const errorCatalog = {
   endpoint_not_found: { exit: 2, status: 404, summary: 'The server has no such endpoint.' },
   scenario_invalid: { exit: 1, status: 422, summary: 'The scenario does not follow the contract.' },
   scenario_build_failed: { exit: 1, status: 422, summary: 'The scenario could not be bundled.' },
+  scenario_tests_not_run: { exit: 1, status: 422, summary: "The scenario's own tests could not be run." },
   scenario_timeout: { exit: 1, status: 422, summary: 'A call into the scenario exceeded its time limit.' },
   scenario_out_of_memory: { exit: 1, status: 422, summary: 'The scenario exceeded its memory limit.' },
   scenario_crashed: { exit: 1, status: 422, summary: 'The scenario crashed its process.' },

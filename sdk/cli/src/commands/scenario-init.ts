@@ -1,8 +1,9 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, stat, symlink, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { AgentGymError, namingFile, nearestName, scenarioPackageSchema } from '@agentgym/contract'
+import { readScenarioPackage } from '@agentgym/runtime/scenario-package'
 import { isCancel, select, text } from '@clack/prompts'
 import type { Command } from 'commander'
 import type { CommandContext, MakeAction } from '../command-context.ts'
@@ -13,19 +14,28 @@ import { safeText, shellQuote } from '../terminal/text.ts'
 export function addScenarioInit(scenario: Command, action: MakeAction): void {
   scenario
     .command('init')
-    .argument('<DIR>', 'folder to create; existing files are never overwritten')
+    .argument('[DIR]', 'folder to create; existing files are never overwritten')
     .description('create a scenario from a template')
     .option('--template <NAME>', 'control (numbers in, action out) or tools (an agent that calls tools)')
     .option('--name <NAME>', 'npm package name (default: the name of the folder)')
     .option('--title <TITLE>', 'display title (default: derived from the name)')
     .option('-y, --yes', 'accept the defaults without prompting')
+    .option('--refresh', "write vendor/scenario of an existing scenario again, from this command's own release")
     .action(action(scenarioInit))
 }
 
-type InitFlags = { template?: string; name?: string; title?: string; yes?: boolean }
+type InitFlags = { template?: string; name?: string; title?: string; yes?: boolean; refresh?: boolean }
 
 /** `agentgym scenario init`: creates a scenario from a template. Existing files are never overwritten. */
-async function scenarioInit(directory: string, flags: InitFlags, context: CommandContext): Promise<void> {
+async function scenarioInit(directory: string | undefined, flags: InitFlags, context: CommandContext): Promise<void> {
+  if (flags.refresh) return refreshLibrary(directory ?? '.', context)
+  if (directory === undefined) {
+    throw new AgentGymError({
+      code: 'usage_invalid',
+      message: 'The folder is missing',
+      hint: 'Name the folder to create: agentgym scenario init my-scenario',
+    })
+  }
   const folder = context.resolve(directory)
   await refuseConflicts(folder, context)
   const answers = await answer(folder, flags, context)
@@ -43,6 +53,20 @@ async function scenarioInit(directory: string, flags: InitFlags, context: Comman
     `${paint.accent(symbols.ok)} Created ${paint.bold(safeText(answers.name))} to ${safeText(path)}: ${files.join(', ')}`,
   )
   context.print(`${symbols.next} Check it: ${paint.accent(`agentgym scenario check ${shellQuote(path)}`)}`)
+}
+
+/** Writes `vendor/scenario` again, and nothing else: types and test helpers as this command has them. */
+async function refreshLibrary(directory: string, context: CommandContext): Promise<void> {
+  const folder = context.resolve(directory)
+  const { name } = readScenarioPackage(folder)
+  const path = join(folder, library)
+  const existed = existsSync(path)
+  await namingFile(path, () => rm(path, { recursive: true, force: true }))
+  await writeLibrary(folder, context)
+  context.printJson({ name, folder, files: [library] })
+  const { paint, symbols } = context.terminal
+  const shown = safeText(context.displayPath(path))
+  context.print(`${paint.accent(symbols.ok)} ${existed ? 'Refreshed' : 'Wrote'} ${shown} of ${safeText(name)}`)
 }
 
 async function refuseConflicts(folder: string, context: CommandContext): Promise<void> {

@@ -23,6 +23,7 @@ import { addScenarioDiff } from './scenario-diff.ts'
 import { addScenarioDoctor } from './scenario-doctor.ts'
 import { addScenarioInit } from './scenario-init.ts'
 import { addScenarioProfile } from './scenario-profile.ts'
+import { addScenarioTest } from './scenario-test.ts'
 
 /** `agentgym scenario …`: from an empty folder to a published scenario. */
 export function addScenarioCommands(program: Command, action: MakeAction): void {
@@ -36,6 +37,7 @@ export function addScenarioCommands(program: Command, action: MakeAction): void 
     .argument('[DIR]', folderArgument, '.')
     .description('run all checks in the sandbox; exits with 1 if any fails')
     .action(action(scenarioCheck))
+  addScenarioTest(scenario, action)
   addScenarioDoctor(scenario, action)
   addScenarioDiff(scenario, action)
   addScenarioProfile(scenario, action)

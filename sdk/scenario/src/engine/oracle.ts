@@ -78,7 +78,13 @@ export class OraclePlayer {
  * The inverse of an `ActionDecoder`: writes an action in the form that `step` receives. Throws a Problem for one that does not
  * fit the space or that the mask does not allow. `mask` is null where everything is legal.
  */
-type ActionWriter = (action: unknown, row: Float32Array, offset: number, mask: Uint8Array | null, at: number) => void
+export type ActionWriter = (
+  action: unknown,
+  row: Float32Array,
+  offset: number,
+  mask: Uint8Array | null,
+  at: number,
+) => void
 
 const HINT = 'Return from oracle what step receives: one legal action of the action space.'
 
@@ -192,7 +198,7 @@ function dictWriter({ entries, choice }: DictDescription, path: string): ActionW
 }
 
 /** Compiles an action space into the writer of its actions; `path` begins its messages. */
-function actionWriter(space: SpaceDescription, path: string): ActionWriter {
+export function actionWriter(space: SpaceDescription, path: string): ActionWriter {
   switch (space.type) {
     case 'discrete':
       return discreteWriter(space, path)

@@ -1,25 +1,27 @@
-import { createRng } from '@agentgym/scenario'
+import { playEpisode } from '@agentgym/scenario/testing'
 import { expect, test } from 'vitest'
 import scenario from './index.ts'
 
-const RIGHT = 2
-
-async function start(seed: number) {
-  const context = { rng: createRng(seed), task: { split: 'train', index: 0 } } as const
-  return { context, state: await scenario.reset(context) }
-}
-
-test('the same seed starts the same episode', async () => {
-  const { state } = await start(7)
-  expect((await start(7)).state).toEqual(state)
-  expect((await start(8)).state).not.toEqual(state)
+test('the same seed plays the same episode', async () => {
+  const actions = ['right', 'coast', 'left']
+  const episode = await playEpisode(scenario, actions, { seed: 7 })
+  expect(await playEpisode(scenario, actions, { seed: 7 })).toEqual(episode)
+  expect(await playEpisode(scenario, actions, { seed: 8 })).not.toEqual(episode)
 })
 
-test('pushing right moves the puck right', async () => {
-  const { state, context } = await start(7)
-  const before = state.position
-  const { reward, terminated } = await scenario.step(state, RIGHT, context)
-  expect(state.position).toBeGreaterThan(before)
-  expect(reward).toBeLessThanOrEqual(1)
+test('pushing right brings a target on the right closer', async () => {
+  const { observations, rewards, terminated } = await playEpisode(scenario, ['right'], { seed: 7 })
+  const [before, after] = observations.map(([distance]) => distance)
+  expect(after).toBeLessThan(before)
+  expect(rewards[0]).toBeLessThanOrEqual(1)
   expect(terminated).toBe(false)
 })
+
+test('the oracle holds the puck on the target', async () => {
+  const { metrics, truncated } = await playEpisode(scenario, 'oracle', { seed: 7 })
+  expect(truncated).toBe(true)
+  expect(metrics.on_target).toBeGreaterThan(0.5)
+})
+
+// To notice every change of an episode, keep one as it is: `expectGolden(episode, 'golden.json')` of the same module compares it
+// with what `agentgym scenario test --update` has recorded.

@@ -8,6 +8,7 @@ const PUSH = 0.02
 const FRICTION = 0.9
 /** Closer than this counts as on the target. */
 const TOLERANCE = 0.1
+const [LEFT, RIGHT] = [0, 2]
 
 type State = { position: number; velocity: number; target: number; steps: number; stepsOnTarget: number }
 
@@ -40,4 +41,19 @@ export default defineScenario({
   metrics(state) {
     return { on_target: state.stepsOnTarget / state.steps }
   },
+
+  // A scripted player that sees the whole state: it shows that the scenario can be solved. Agents never see it.
+  oracle({ position, velocity, target }) {
+    const distance = Math.abs(target - position)
+    const towards = target > position ? RIGHT : LEFT
+    const speed = towards === RIGHT ? velocity : -velocity
+    return distance > brakingDistance(speed) ? towards : RIGHT - towards
+  },
 })
+
+/** How far the puck goes on while it is pushed against its motion. */
+function brakingDistance(speed: number): number {
+  let distance = 0
+  for (let next = speed * FRICTION - PUSH; next > 0; next = next * FRICTION - PUSH) distance += next
+  return distance
+}

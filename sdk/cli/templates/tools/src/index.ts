@@ -6,6 +6,7 @@ import { box, choice, defineToolScenario, dict, text, tool } from '@agentgym/sce
 
 const desks = ['billing', 'engineering'] as const
 
+const greetings = ['Hi', 'Good morning', 'Hello there team']
 /** Messages and the team that handles each; null if none does. */
 const messages: { desk: (typeof desks)[number] | null; openings: string[] }[] = [
   {
@@ -20,6 +21,7 @@ const endings = ['since Monday', 'again', 'as of today', 'and my colleague says 
 type State = {
   message: string
   desk: (typeof desks)[number] | null
+  customer: boolean
   sender: 'unknown' | 'customer' | 'stranger'
   solved: boolean
 }
@@ -37,7 +39,8 @@ export default defineToolScenario({
 
   start({ rng }): State {
     const { desk, openings } = rng.pick(messages)
-    return { message: `${rng.pick(openings)} ${rng.pick(endings)}`, desk, sender: 'unknown', solved: false }
+    const message = `${rng.pick(greetings)} ${rng.pick(openings)} ${rng.pick(endings)}`
+    return { message, desk, customer: rng() < 0.7, sender: 'unknown', solved: false }
   },
 
   tools: {
@@ -47,7 +50,7 @@ export default defineToolScenario({
       run(state: State) {
         // Looking twice costs and tells nothing new.
         const right = state.sender === 'unknown'
-        state.sender = state.desk === null ? 'stranger' : 'customer'
+        state.sender = state.customer ? 'customer' : 'stranger'
         return { right }
       },
     }),
@@ -56,7 +59,7 @@ export default defineToolScenario({
       parameters: { desk: choice(desks) },
       cost: { tokens: 80, seconds: 3 },
       run(state: State, args) {
-        state.solved = state.sender !== 'unknown' && args.desk === state.desk
+        state.solved = state.sender === 'customer' && args.desk === state.desk
         return { right: state.solved, done: true }
       },
     }),
@@ -64,7 +67,7 @@ export default defineToolScenario({
       description: 'Put the message away unanswered',
       cost: { tokens: 20, seconds: 1 },
       run(state: State) {
-        state.solved = state.sender === 'stranger'
+        state.solved = state.sender === 'stranger' || (state.sender === 'customer' && state.desk === null)
         return { right: state.solved, done: true }
       },
     }),
@@ -77,5 +80,11 @@ export default defineToolScenario({
   // The reward of the whole episode. Positive means solved.
   outcome(state) {
     return state.solved ? 5 : -5
+  },
+
+  // A scripted player that sees the whole state: it shows that the scenario can be solved. Agents never see it.
+  oracle({ sender, desk }) {
+    if (sender === 'unknown') return { tool: 'look_up_sender' }
+    return desk === null || sender === 'stranger' ? { tool: 'archive' } : { tool: 'forward', arguments: { desk } }
   },
 })
