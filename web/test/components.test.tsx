@@ -1,4 +1,4 @@
-import type { ListedPackage } from '@agentgym/contract'
+import type { LevelEvaluation, ListedPackage } from '@agentgym/contract'
 import { describe, expect, it } from 'vitest'
 import type { FormFailure } from '../src/app/form.ts'
 import { unbuiltAssets } from '../src/app/site-assets.ts'
@@ -6,6 +6,7 @@ import type { Html } from '../src/app/visit.ts'
 import { Badge, Seal } from '../src/components/badge.tsx'
 import { Button, Command, Tabs } from '../src/components/controls.tsx'
 import { Field, Form } from '../src/components/form.tsx'
+import { LevelTable } from '../src/components/level-table.tsx'
 import { Notice } from '../src/components/messages.tsx'
 import { Metric, Metrics } from '../src/components/metrics.tsx'
 import { PackageList } from '../src/components/package-list.tsx'
@@ -35,6 +36,33 @@ function drawn(body: Html): string {
 
 const hostile = `"><script>alert(1)</script>&`
 const escaped = '&quot;&gt;&lt;script&gt;alert(1)&lt;/script&gt;&amp;'
+
+describe('a table of levels', () => {
+  const success = {
+    ok: true,
+    criteria: [
+      { metric: 'won', target: 0.5, value: 0.6, ok: true },
+      { metric: 'return_mean', target: 0, value: 1, ok: true },
+    ],
+  }
+  const levels: LevelEvaluation[] = [
+    { name: hostile, episodes: 1_200, return_mean: 0.25, metrics: { won: 0.75, stones: 9 } },
+    { name: 'search', episodes: 1_200, return_mean: null, metrics: {} },
+  ]
+
+  it('has a row a level, with the return and the metrics of the criteria', () => {
+    const html = drawn(<LevelTable evaluation={{ levels, success }} />)
+    const cells = [...html.matchAll(/<t[hd](?: [^>]*)?>(.*?)<\/t[hd]>/g)].map(([, cell]) => cell)
+    expect(cells).toEqual(
+      [
+        ['Level', 'Episodes', 'Mean return', 'won'],
+        [escaped, '1,200', '0.25', '0.75'],
+        ['search', '1,200', '–', '–'],
+      ].flat(),
+    )
+    expect(drawn(<LevelTable evaluation={{ success }} />)).not.toContain('<table')
+  })
+})
 
 describe('a form', () => {
   const failure: FormFailure = {

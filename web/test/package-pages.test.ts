@@ -82,6 +82,24 @@ describe('a scenario', () => {
     expect(text).not.toContain('<h2 dir="auto">Maze</h2>')
   })
 
+  it('lists its levels, with what players without training reach', async () => {
+    const levels = [
+      { name: 'open', description: 'No walls', random: 0.125, oracle: 1 },
+      { name: '<narrow>', random: null, oracle: 0.5 },
+    ]
+    await publish('graded', null, 'public', true, levels)
+    const { text } = await open('/packages/@acme/graded')
+    const [, table = ''] =
+      /<caption class="visually-hidden">Levels and mean returns<\/caption>(.*?)<\/table>/s.exec(text) ?? []
+    expect([...table.matchAll(/<t[hd][^>]*>(.*?)<\/t[hd]>/g)].map(([, cell]) => cell).slice(4)).toEqual(
+      [
+        ['open', 'No walls', '0.125', '1'],
+        ['&lt;narrow&gt;', '', '–', '0.5'],
+      ].flat(),
+    )
+    expect((await open('/packages/@acme/maze')).text).not.toContain('Levels and mean returns')
+  })
+
   it('ranks its verified agents', async () => {
     const { text } = await open('/packages/@acme/maze/agents')
     expect(text).toMatch(/href="\/packages\/@acme\/solver">@acme\/solver<span class="dim">@0\.1\.0/)
@@ -111,6 +129,7 @@ describe('an agent', () => {
     expect(text).toMatch(/class="seal" href="#evaluation"[\s\S]*?<span>Verified<\/span><code>[\w+/]{8}<\/code>/)
     expect(text).toMatch(/Mean return \(held-out\)<\/dt><dd><span class="metric-value">0\.5<\/span>/)
     expect(text).toContain('b'.repeat(64))
+    expect(text).toMatch(/Results by level<\/caption>.*>narrow<\/th><td[^>]*>5<\/td><td[^>]*>0\.95<\/td>/s)
     expect(text).toContain(`npm install @acme/solver --@acme:registry=${site.url}/npm/`)
     expect(text).toContain(`OpenAI(base_url=&quot;${site.url}/v1&quot;`)
     expect(text).toContain('href="/packages/@acme/solver/try"')

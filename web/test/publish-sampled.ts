@@ -1,5 +1,5 @@
 import { createClient, leaseJob, sendResult } from '@agentgym/client'
-import type { SampleEpisode } from '@agentgym/contract'
+import type { SampleEpisode, ScenarioCheck } from '@agentgym/contract'
 import type { TestBrowser, TestSite } from '@agentgym/testkit/site'
 import { goodTarball } from '../../testdata/tarballs/good-package.ts'
 
@@ -9,6 +9,7 @@ export type PublishSampled = (
   sample: SampleEpisode | null,
   visibility?: string,
   loads?: boolean,
+  levels?: ScenarioCheck['levels'],
 ) => Promise<void>
 
 /** Signs up `acme`, which publishes, and the operator, whose worker checks. */
@@ -16,7 +17,7 @@ export async function openPublisher(site: TestSite): Promise<{ owner: TestBrowse
   const owner = await site.browserOf('acme')
   const author = await clientOf(site, owner, ['packages:read', 'packages:publish'])
   const worker = await clientOf(site, await site.browserOf('operator'), ['worker'])
-  const publish: PublishSampled = async (base, sample, visibility = 'public', loads = true) => {
+  const publish: PublishSampled = async (base, sample, visibility = 'public', loads = true, levels = undefined) => {
     const name = `@acme/${base}`
     const body = new Uint8Array(goodTarball({ name }))
     const headers = { 'content-type': 'application/octet-stream' }
@@ -25,7 +26,9 @@ export async function openPublisher(site: TestSite): Promise<{ owner: TestBrowse
     const leased = await leaseJob(worker, { kinds: ['check'] })
     if (leased === undefined) throw new Error('No check waits.')
     const message = loads ? 'It loads.' : 'It does not load.'
-    const report = { ok: loads, name, version: '1.0.0', checks: [{ id: 'loads', ok: loads, message }] }
+    const checks: ScenarioCheck[] = [{ id: 'loads', ok: loads, message }]
+    if (levels !== undefined) checks.push({ id: 'levels', ok: true, message: `${levels.length} levels`, levels })
+    const report = { ok: loads, name, version: '1.0.0', checks }
     await sendResult(worker, leased.job, report, { sample })
     await site.settled()
   }

@@ -12,7 +12,8 @@ export async function publishVerified(site: TestSite, owner: TestBrowser, base: 
   const author = await clientOf(site, owner, ['packages:read', 'packages:publish'])
   const worker = await clientOf(site, await site.browserOf('operator'), ['worker'])
   const name = `@acme/${base}`
-  const claim = { ...goodAgent.evaluation, scenario: `${scenario}@1.0.0` }
+  const levels = ['open', 'narrow'].map((level) => ({ name: level, episodes: 5, return_mean: 0.95, metrics: {} }))
+  const claim = { ...goodAgent.evaluation, scenario: `${scenario}@1.0.0`, levels }
   const trained = { ...goodAgent.scenario, name: scenario, hash: createHash('sha256').update(bundle).digest('hex') }
   const agentgym = { kind: 'agent', title: 'Solver' }
   const tarball = agentTarball({ name, version: '0.1.0', agentgym }, { scenario: trained, evaluation: claim })

@@ -46,6 +46,8 @@ export type EvaluationReply =
       type: 'outcomes'
       outcomes: EpisodeOutcome[]
       tasks: EvaluationTasks | null
+      /** Names of the levels; null if the scenario has none. */
+      levels: string[] | null
       sample: SampleEpisode | null
     }
   | { type: 'fault'; error: ErrorReport }
@@ -98,8 +100,9 @@ function evaluate(
     }
     const outcomes = playEpisodes(environment, episodes, act, onEpisode, sampler)
     const tasks = tasksOf(description, taskOrder)
+    const levels = description.levels?.map(({ name }) => name) ?? null
     const sample = sampler instanceof ActionRecord ? drawAgain(request, sampler.actions, reply) : sampler?.episode()
-    return { type: 'outcomes', outcomes, tasks, sample: sample ?? null }
+    return { type: 'outcomes', outcomes, tasks, levels, sample: sample ?? null }
   } finally {
     session.dispose()
     environment.dispose()

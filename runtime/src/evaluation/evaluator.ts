@@ -68,9 +68,9 @@ export class Evaluator {
       return message.type === 'outcomes'
     })
     if (reply.type !== 'outcomes') throw new Error('the evaluation thread sent no outcomes')
-    const { outcomes, tasks, sample } = reply
+    const { outcomes, tasks, levels, sample } = reply
     if (sample !== null) onSample?.(sample)
-    const run = { scenario: task.scenario.identity, seed: task.seed, tasks, success }
+    const run = { scenario: task.scenario.identity, seed: task.seed, tasks, levels, success }
     return {
       evaluation: summarize(outcomes, run),
       returns: outcomes.map((outcome) => outcome.return),

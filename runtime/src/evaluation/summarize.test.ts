@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest'
-import { EpisodeHash, trajectoryHash } from './play-episodes.ts'
+import { EpisodeHash, type EpisodeOutcome, trajectoryHash } from './play-episodes.ts'
 import { isBetter, isClearSuccess, judgeSuccess, summarize } from './summarize.ts'
 
 const run = {
   scenario: { name: 'x', version: '1.0.0', hash: '0' },
   seed: 0,
   tasks: null,
+  levels: null,
   success: { return_mean: 2, solved: 0.9 },
 }
 const digest = new Uint8Array(32)
@@ -22,6 +23,22 @@ describe('summarize', () => {
     expect(evaluation).toMatchObject({ return_mean: 3, return_std: 2, length_mean: 15, metrics: { solved: 0.5 } })
     expect(evaluation.success.ok).toBe(false)
     expect(evaluation.success.criteria.map((criterion) => criterion.ok)).toEqual([true, false])
+  })
+
+  it('takes means by level: episode e is of level e modulo their number', () => {
+    const episode = (total: number, solved?: number): EpisodeOutcome => ({
+      ...{ return: total, length: 1, digest, metrics: solved === undefined ? {} : { solved } },
+    })
+    const outcomes = [episode(1, 1), episode(5, 0), episode(9), episode(3, 0), episode(7, 0)]
+    expect(summarize(outcomes, { ...run, levels: ['a', 'b', 'c'] }).levels).toEqual([
+      { name: 'a', episodes: 2, return_mean: 2, metrics: { solved: 0.5 } },
+      { name: 'b', episodes: 2, return_mean: 6, metrics: { solved: 0 } },
+      { name: 'c', episodes: 1, return_mean: 9, metrics: {} },
+    ])
+    expect(summarize(outcomes.slice(0, 1), { ...run, levels: ['a', 'b'] }).levels?.[1]).toEqual({
+      ...{ name: 'b', episodes: 0, return_mean: null, metrics: {} },
+    })
+    expect(summarize(outcomes, run)).not.toHaveProperty('levels')
   })
 
   it('gives null, never NaN, for no episode', () => {

@@ -1,11 +1,18 @@
-import type { Evaluation, EvaluationTasks, SuccessCriteria } from '@agentgym/contract'
+import type { Evaluation, EvaluationTasks, LevelEvaluation, SuccessCriteria } from '@agentgym/contract'
 import type { ScenarioIdentity } from '../sandbox/vector-environment.ts'
 import { type EpisodeOutcome, trajectoryHash } from './play-episodes.ts'
 
 /** Makes an evaluation of episodes: means, population deviation of the return, criteria and the trajectory hash. */
 export function summarize(
   outcomes: EpisodeOutcome[],
-  run: { scenario: ScenarioIdentity; seed: number; tasks: EvaluationTasks | null; success: SuccessCriteria },
+  run: {
+    scenario: ScenarioIdentity
+    seed: number
+    tasks: EvaluationTasks | null
+    /** Names of the levels; null where the scenario has none. */
+    levels: string[] | null
+    success: SuccessCriteria
+  },
 ): Evaluation {
   const returns = outcomes.map((outcome) => outcome.return)
   const returnMean = mean(returns)
@@ -20,9 +27,23 @@ export function summarize(
     return_std: variance === null ? null : Math.sqrt(variance),
     length_mean: mean(outcomes.map((outcome) => outcome.length)),
     metrics,
+    ...(run.levels === null ? {} : { levels: levelsOf(outcomes, run.levels) }),
     success: judgeSuccess(run.success, returnMean, metrics),
     trajectory_hash: trajectoryHash(outcomes.map((outcome) => outcome.digest)),
   }
+}
+
+/** Episode e plays level e modulo their number, as the engine does. */
+function levelsOf(outcomes: EpisodeOutcome[], names: string[]): LevelEvaluation[] {
+  return names.map((name, level) => {
+    const played = outcomes.filter((_, episode) => episode % names.length === level)
+    return {
+      name,
+      episodes: played.length,
+      return_mean: mean(played.map((outcome) => outcome.return)),
+      metrics: metricMeans(played.map((outcome) => outcome.metrics)),
+    }
+  })
 }
 
 /** Holds measured means against the scenario's criteria; a metric that was never reported counts as missed. */

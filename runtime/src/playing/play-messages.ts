@@ -47,6 +47,8 @@ export const playReplySchema = z.discriminatedUnion('kind', [
     /** The leaves of `action`, as a person chooses them. */
     controls: z.array(controlSchema).max(64),
     tasks: z.strictObject({ train: count, eval: count }),
+    /** Names of the levels; empty where the scenario has none. Episode e is of level e modulo their number. */
+    levels: z.array(z.string().max(40)).max(16),
   }),
   z.strictObject({
     kind: z.literal('seen'),

@@ -78,7 +78,8 @@ class Stage {
       ...(when === undefined ? {} : { when }),
     }))
     const { maxSteps, tasks } = description
-    return { kind: 'opened', observation, action, controls, maxSteps, tasks }
+    const levels = description.levels?.map(({ name }) => name) ?? []
+    return { kind: 'opened', observation, action, controls, maxSteps, tasks, levels }
   }
 
   begin(episode: number): PlayReply {

@@ -26,8 +26,8 @@ async function check(parts: Parts, options: Parameters<typeof checkScenario>[1] 
     ${before}
     export default defineScenario({
       observation: box({ shape: [2] }), action: discrete({ n: 2 }), maxSteps: ${maxSteps}, ${tasks} ${metrics}
-      reset: ({ rng, task }) => ${reset},
-      step(state, action, { rng }) {
+      reset: ({ rng, task, level }) => ${reset},
+      step(state, action, { rng, level }) {
         state.step += 1
         return { reward: ${parts.reward ?? 'rng()'}, terminated: ${parts.terminated ?? 'false'} }
       },
@@ -41,6 +41,25 @@ async function check(parts: Parts, options: Parameters<typeof checkScenario>[1] 
     report: typeof report
   } & Record<string, ScenarioCheck>
 }
+
+test('levels are measured one by one, with random actions and the oracle', async () => {
+  const levels = "levels: [{ name: 'cheap' }, { name: 'dear', description: 'Pays ten' }],"
+  const { levels: measured } = await check({
+    ...{ tasks: `${levels} oracle: () => 1,`, reward: '(level === 0 ? 1 : 10) * action', maxSteps: 2 },
+  })
+  expect(measured.message).toMatch(
+    /^2 levels, with mean returns: cheap \(random [\d.]+, oracle 2\), dear \(random [\d.]+, oracle 20\)$/,
+  )
+  expect(measured.levels).toMatchObject([
+    { name: 'cheap', oracle: 2 },
+    { name: 'dear', description: 'Pays ten', oracle: 20 },
+  ])
+  // Of 2 steps with probability 1/2: 1 and 10, each over 48 episodes.
+  expect(measured.levels?.[0].random).toBeCloseTo(1, 0)
+  expect(Math.abs((measured.levels?.[1].random ?? 0) - 10)).toBeLessThan(5)
+  const { levels: none } = await check({})
+  expect(none).toEqual({ id: 'levels', ok: true, message: 'no levels' })
+})
 
 describe.concurrent('what a check does not let pass', () => {
   test('success on a metric that no episode reports', async () => {

@@ -6,11 +6,24 @@ import type { ScenarioDescription, ScenarioIdentity } from './vector-environment
 
 const count = z.int().nonnegative()
 
+/** One line without control characters. */
+const levelText = (longest: number) =>
+  z
+    .string()
+    .min(1)
+    .max(longest)
+    .regex(/^[^\p{C}\p{Zl}\p{Zp}]+$/u)
+
 const descriptionSchema: z.ZodType<ScenarioDescription> = z.strictObject({
   observation: spaceDescriptionSchema,
   action: spaceDescriptionSchema,
   maxSteps: z.int().positive(),
   tasks: z.strictObject({ train: count, eval: count }),
+  levels: z
+    .array(z.strictObject({ name: levelText(40), description: levelText(200).optional() }))
+    .min(2)
+    .max(16)
+    .optional(),
   masked: z.boolean(),
   memory: z.literal(true).optional(),
   oracle: z.literal(true).optional(),

@@ -3,6 +3,7 @@ import {
   type AgentManifest,
   type AgentParent,
   describeTaskSet,
+  levelMetrics,
   type ScenarioPackage,
   trainedParts,
 } from '@agentgym/contract'
@@ -103,6 +104,7 @@ function modelCard(agent: AgentManifest, scenario: ScenarioPackage, seconds: num
     '| measure | value | target | reached |',
     '| --- | ---: | ---: | --- |',
     ...evaluationRows(agent),
+    ...levelTable(agent),
     '',
     '## Use',
     '',
@@ -159,6 +161,24 @@ function startedFrom({ name, version, license, model_hash }: AgentParent): strin
 
 function taskSet({ tasks }: AgentManifest['evaluation']): string {
   return tasks === undefined ? '' : ` (${describeTaskSet(tasks)})`
+}
+
+/** A row a level; nothing for a scenario without levels. */
+function levelTable({ evaluation }: AgentManifest): string[] {
+  if (evaluation.levels === undefined) return []
+  const metrics = levelMetrics(evaluation)
+  const shown = (value: number | null | undefined) => (typeof value === 'number' ? formatNumber(value) : '–')
+  return [
+    '',
+    `| level | episodes | return_mean |${metrics.map((name) => ` ${escapeMarkdown(name)} |`).join('')}`,
+    `| --- | ---: | ---: |${metrics.map(() => ' ---: |').join('')}`,
+    ...evaluation.levels.map((level) => {
+      const values = metrics.map(
+        (name) => ` ${shown(Object.hasOwn(level.metrics, name) ? level.metrics[name] : null)} |`,
+      )
+      return `| ${escapeMarkdown(level.name)} | ${level.episodes} | ${shown(level.return_mean)} |${values.join('')}`
+    }),
+  ]
 }
 
 function evaluationRows({ evaluation }: AgentManifest): string[] {

@@ -40,6 +40,31 @@ describe.concurrent('held-out tasks', () => {
     expect((await play(987_654_321)).trajectory_hash).not.toBe(claim.trajectory_hash)
   })
 
+  test('levels take turns and are reported on their own; the same episodes without levels are the same to the bit', async () => {
+    const definition = puzzles('tasks: { train: 10, eval: 1_000_000_000 },', 'rng()')
+    const plain = await (await evaluator(definition))(987_654_321)
+    // Computed before there were levels.
+    expect(plain.trajectory_hash).toBe('bb499d90a38bceeded7af2017ef412c64a504be3ddce3f3659a3f8f7b9c6617c')
+    expect(plain).not.toHaveProperty('levels')
+    const levels = "levels: [{ name: 'low' }, { name: 'high', description: 'Pays more' }, { name: 'highest' }],"
+    const named = await (await evaluator(`${levels}${definition}`))(987_654_321)
+    expect(named).toMatchObject({ trajectory_hash: plain.trajectory_hash, return_mean: plain.return_mean })
+    const graded = await (
+      await evaluator(
+        `${levels}${definition.replace('(state, action)', '(state, action, { level })').replace('reward: ', 'reward: 100 * level + ')}`,
+      )
+    )(987_654_321)
+    const base = named.levels?.map(({ return_mean }) => return_mean ?? Number.NaN) ?? []
+    expect(graded.levels?.map(({ name, episodes }) => [name, episodes])).toEqual([
+      ['low', 7],
+      ['high', 7],
+      ['highest', 6],
+    ])
+    graded.levels?.forEach(({ return_mean }, i) => {
+      expect(return_mean).toBeCloseTo(base[i] + 500 * i, 3)
+    })
+  })
+
   test('an evaluation says so where it plays the tasks of training, and nothing where there are none', async () => {
     const trained = await evaluator(puzzles('tasks: { train: 10 },'))
     expect((await trained(3)).tasks).toEqual({ split: 'train', size: 10, order: 'drawn' })

@@ -161,6 +161,17 @@ export const evaluationTasksSchema = z.strictObject({
 })
 export type EvaluationTasks = z.infer<typeof evaluationTasksSchema>
 
+/** What an agent reached on the episodes of one level. */
+const levelEvaluationSchema = z.strictObject({
+  /** As the scenario declares it. */
+  name: z.string().min(1).max(40),
+  episodes: z.int().nonnegative(),
+  return_mean: z.number().nullable(),
+  /** Means over the episodes of this level. */
+  metrics: z.record(z.string(), z.number()),
+})
+export type LevelEvaluation = z.infer<typeof levelEvaluationSchema>
+
 /** What `agentgym eval` prints. Means over episodes; null if no episode ended. */
 export const evaluationSchema = z.strictObject({
   /** `name@version` */
@@ -175,6 +186,8 @@ export const evaluationSchema = z.strictObject({
   length_mean: z.number().nullable(),
   /** Means of the metrics that the scenario reports at the end of an episode. */
   metrics: z.record(z.string(), z.number()),
+  /** In the scenario's order: episode e plays level e modulo their number. Absent: the scenario has no levels. */
+  levels: z.array(levelEvaluationSchema).min(2).max(16).optional(),
   /** Each success criterion with the value reached. `ok` if all are met; null without criteria. */
   success: z.strictObject({
     ok: z.boolean().nullable(),
@@ -317,12 +330,36 @@ export function compareEvaluations(expected: Evaluation, found: Evaluation): Eva
   for (const name of new Set([...Object.keys(expected.metrics), ...Object.keys(found.metrics)])) {
     compare(`metrics.${name}`, own(expected.metrics, name), own(found.metrics, name))
   }
+  const levels = Math.max(expected.levels?.length ?? 0, found.levels?.length ?? 0)
+  for (let i = 0; i < levels; i++) compareLevels(i, expected.levels?.[i], found.levels?.[i], compare)
   // An older version says nothing of its tasks; it evaluated in numbered order.
   for (const field of ['split', 'size', 'order'] as const) {
     if (expected.tasks !== undefined) compare(`tasks.${field}`, expected.tasks[field], found.tasks?.[field])
   }
   compare('trajectory_hash', expected.trajectory_hash, found.trajectory_hash)
   return differences
+}
+
+function compareLevels(
+  index: number,
+  expected: LevelEvaluation | undefined,
+  found: LevelEvaluation | undefined,
+  compare: (field: string, a: unknown, b: unknown) => void,
+): void {
+  const path = `levels.${index}`
+  for (const field of ['name', 'episodes', 'return_mean'] as const) {
+    compare(`${path}.${field}`, expected?.[field], found?.[field])
+  }
+  const [a, b] = [expected?.metrics ?? {}, found?.metrics ?? {}]
+  for (const name of new Set([...Object.keys(a), ...Object.keys(b)])) {
+    compare(`${path}.metrics.${name}`, own(a, name), own(b, name))
+  }
+}
+
+/** The metrics that a table of levels shows beside the return: those of the success criteria. Empty without levels. */
+export function levelMetrics({ levels, success }: Pick<Evaluation, 'levels' | 'success'>): string[] {
+  if (levels === undefined) return []
+  return success.criteria.map(({ metric }) => metric).filter((metric) => metric !== 'return_mean')
 }
 
 function own(record: Record<string, number>, name: string): number | undefined {

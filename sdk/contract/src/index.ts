@@ -20,6 +20,8 @@ export {
   evaluationSchema,
   evaluationTasksSchema,
   isFixedTaskSet,
+  type LevelEvaluation,
+  levelMetrics,
   type ObservationLeaf,
   type PolicySpec,
   policySpecSchema,

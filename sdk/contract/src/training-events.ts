@@ -175,6 +175,18 @@ export const scenarioCheckSchema = z.strictObject({
    * `doctor`: findings that are no notes.
    */
   value: z.number().optional(),
+  /** `levels`, of a scenario that has some: mean returns on each; null where they were not measured. */
+  levels: z
+    .array(
+      z.strictObject({
+        name: z.string().min(1).max(40),
+        description: z.string().max(200).optional(),
+        random: z.number().nullable(),
+        oracle: z.number().nullable(),
+      }),
+    )
+    .max(16)
+    .optional(),
 })
 export type ScenarioCheck = z.infer<typeof scenarioCheckSchema>
 

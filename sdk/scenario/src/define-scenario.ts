@@ -11,8 +11,24 @@ import type { ActionMaskOf, ActionOf, ActionSpace, ChosenActionOf, SampleOf, Spa
  */
 export type Task = { readonly split: 'train' | 'eval'; readonly index: number }
 
-/** Given to `reset` and `step`; one object an episode. */
-export type EpisodeContext = { readonly rng: Rng; readonly task: Task }
+/** Given to `reset`, `step` and `oracle`; one object an episode. */
+export type EpisodeContext = {
+  readonly rng: Rng
+  readonly task: Task
+  /**
+   * Index into `levels`; 0 without levels. In training it is drawn uniformly from a stream of its own; in evaluation, episode k
+   * plays level k modulo the number of levels.
+   */
+  readonly level: number
+}
+
+/** A variant of the scenario, such as an opponent or a size, that evaluations report on its own. */
+export type Level = {
+  /** 1 to 40 characters, shown in tables; no two levels have the same. */
+  readonly name: string
+  /** At most 200 characters. */
+  readonly description?: string
+}
 
 export type StepResult = {
   /** Finite, also in float32. */
@@ -29,6 +45,8 @@ export type ScenarioDefinition<Observation extends Space, Action extends ActionS
   maxSteps: number
   /** Numbers of tasks for training and, held out, for evaluation. */
   tasks?: { train: number; eval?: number }
+  /** 2 to 16 variants, the easiest first. The engine chooses one for each episode: see `EpisodeContext`. */
+  levels?: readonly Level[]
   /**
    * Whether an agent must remember earlier observations of the episode to act well: training then uses a recurrent
    * network. Default: false.
@@ -56,10 +74,24 @@ export type ScenarioDefinition<Observation extends Space, Action extends ActionS
   render?(state: State): Scene
 }
 
+/** What a test passes to a callback; `level` may be left out where the scenario has no levels. */
+export type CalledContext = Omit<EpisodeContext, 'level'> & { readonly level?: number }
+
+/** A definition, with callbacks that tests may call. */
+export type DefinedScenario<Observation extends Space, Action extends ActionSpace, State> = ScenarioDefinition<
+  Observation,
+  Action,
+  State
+> & {
+  reset(context: CalledContext): State | PromiseLike<State>
+  step(state: State, action: ActionOf<Action>, context: CalledContext): StepResult | PromiseLike<StepResult>
+  oracle?(state: State, context: CalledContext): ChosenActionOf<Action>
+}
+
 /** Checks a definition and returns it. Throws a TypeError that names the field, what is wrong and how to fix it. */
 export function defineScenario<Observation extends Space, Action extends ActionSpace, State>(
   definition: ScenarioDefinition<Observation, Action, State>,
-): ScenarioDefinition<Observation, Action, State> {
+): DefinedScenario<Observation, Action, State> {
   if (typeof definition !== 'object' || definition === null) {
     throw definitionError(
       'defineScenario: the argument must be an object: { observation, action, maxSteps, reset, step, observe }',

@@ -1,4 +1,11 @@
-import { defineScenario, type EpisodeContext, type ScenarioDefinition, type StepResult } from './define-scenario.ts'
+import {
+  type DefinedScenario,
+  defineScenario,
+  type EpisodeContext,
+  type Level,
+  type ScenarioDefinition,
+  type StepResult,
+} from './define-scenario.ts'
 import { definitionError, describeValue } from './engine/faults.ts'
 import { append, falses, isArray, max, nullObject, objectKeys } from './engine/primordials.ts'
 import { isName } from './engine/read-space.ts'
@@ -185,7 +192,7 @@ export function tool<State, const Parameters extends ParameterRecord = Record<ne
  */
 export function defineToolScenario<Observation extends Space, Name extends string, State>(
   definition: ToolScenarioDefinition<Observation, Name, State>,
-): ScenarioDefinition<Observation, ActionSpace, ToolEpisode<State>> {
+): DefinedScenario<Observation, ActionSpace, ToolEpisode<State>> {
   if (typeof definition !== 'object' || definition === null) fail('the argument must be an object: { tools, start, … }')
   const required = ['start', 'observe', 'outcome'] as const
   for (let i = 0; i < required.length; i += 1) {
@@ -202,8 +209,8 @@ export function defineToolScenario<Observation extends Space, Name extends strin
   const actionMask = (episode: ToolEpisode<State>) => scenario.actionMask(episode)
   const oracle = (episode: ToolEpisode<State>, context: EpisodeContext) => scenario.oracle(episode, context)
   const render = ({ state, progress }: ToolEpisode<State>) => definition.render?.(state, progress)
-  const { observation, maxSteps, tasks, memory } = definition
-  const whole = { observation, action: scenario.space, maxSteps, tasks, memory, ...callbacks }
+  const { observation, maxSteps, tasks, levels, memory } = definition
+  const whole = { observation, action: scenario.space, maxSteps, tasks, levels, memory, ...callbacks }
   return defineScenario({
     ...whole,
     ...(scenario.masked ? { actionMask } : {}),
@@ -272,6 +279,8 @@ export type ToolScenarioDefinition<Observation extends Space, Name extends strin
   /** Longest episode in calls. Running out is the end: the outcome is paid then, and nothing comes after it. */
   maxSteps: number
   tasks?: { train: number; eval?: number }
+  /** As in `defineScenario`: 2 to 16 variants, the easiest first. */
+  levels?: readonly Level[]
   /** As in `defineScenario`: whether an agent must remember earlier observations. */
   memory?: boolean
   /** Starts an episode. Write it before `tools`, so that TypeScript knows the state in them. */

@@ -1,4 +1,4 @@
-import type { ScenarioDefinition } from './define-scenario.ts'
+import type { DefinedScenario, ScenarioDefinition } from './define-scenario.ts'
 import { defineScenario } from './define-scenario.ts'
 import { definitionError } from './engine/faults.ts'
 import { type ActionSpace, type BoxSpace, box } from './spaces.ts'
@@ -17,7 +17,7 @@ const MAX_FRAMES = 64
 export function frameStack<Action extends ActionSpace, State>(
   scenario: ScenarioDefinition<BoxSpace, Action, State>,
   { frames }: { frames: number },
-): ScenarioDefinition<BoxSpace, Action, StackedState<State>> {
+): DefinedScenario<BoxSpace, Action, StackedState<State>> {
   const { observation, actionMask, metrics, oracle, render } = scenario
   if (!Number.isInteger(frames) || frames < 1 || frames > MAX_FRAMES) {
     throw definitionError(`frameStack: frames must be an integer from 1 to ${MAX_FRAMES}`)
@@ -25,7 +25,7 @@ export function frameStack<Action extends ActionSpace, State>(
   if (observation.type !== 'box') throw definitionError('frameStack: the observation must be a box')
   const whole: ScenarioDefinition<BoxSpace, Action, StackedState<State>> = {
     ...{ observation: stacked(observation, frames), action: scenario.action, maxSteps: scenario.maxSteps },
-    ...{ tasks: scenario.tasks, memory: scenario.memory },
+    ...{ tasks: scenario.tasks, levels: scenario.levels, memory: scenario.memory },
     reset(context) {
       const inner = now(scenario.reset(context))
       const first = copied(scenario.observe(inner))

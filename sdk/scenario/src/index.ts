@@ -1,6 +1,9 @@
 export {
+  type CalledContext,
+  type DefinedScenario,
   defineScenario,
   type EpisodeContext,
+  type Level,
   type ScenarioDefinition,
   type StepResult,
   type Task,

@@ -1,3 +1,4 @@
+import type { ScenarioCheck } from '@agentgym/contract'
 import type { ColumnType, Generated, JSONColumnType } from 'kysely'
 import type { HostingSchema } from './hosting-schema.ts'
 import type { LedgerSchema } from './ledger-schema.ts'
@@ -267,7 +268,7 @@ export type PackageTable = {
   search_rank: ColumnType<string, never, string>
 }
 
-export type VersionCheck = { id: string; ok: boolean; message: string; warning?: true; value?: number }
+export type VersionCheck = Pick<ScenarioCheck, 'id' | 'ok' | 'message' | 'warning' | 'value' | 'levels'>
 
 export type VersionTable = {
   id: Id

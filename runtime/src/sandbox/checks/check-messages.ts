@@ -35,6 +35,7 @@ export const checkIds = [
   'reward_varies',
   'baselines',
   'oracle',
+  'levels',
   'doctor',
   'builtins',
   'speed',
@@ -43,7 +44,7 @@ export const checkIds = [
 export type CheckId = (typeof checkIds)[number]
 
 /** What a check saw; `warning` where it passed and names something to mend, `value` where it measured something. */
-export type Finding = { message: string; warning?: true; value?: number }
+export type Finding = Pick<Check, 'message' | 'warning' | 'value' | 'levels'>
 
 /** A check that failed without an error of the sandbox: what was seen, and how to mend it. */
 export class CheckFailure extends Error {}

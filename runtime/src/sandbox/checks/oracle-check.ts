@@ -3,7 +3,7 @@ import type { SandboxedEnvironment } from '../sandboxed-environment.ts'
 import { CheckFailure, type Finding } from './check-messages.ts'
 import { hashRow, partedAt } from './compared-episodes.ts'
 import type { Use } from './repeat-checks.ts'
-import { ENVIRONMENTS, EPISODES, playWhole, round } from './whole-episodes.ts'
+import { ENVIRONMENTS, EPISODES, type Played, playWhole, round } from './whole-episodes.ts'
 
 const BUDGET_MS = 8_000
 /** Vector steps that are played again without the oracle, and numbers of their actions. */
@@ -18,7 +18,7 @@ type Recorded = { actions: Float32Array[]; hashes: number[] }
  * Plays the scenario's oracle on evaluation episodes: it must meet the success criteria, and leave the state as it is.
  * Throws a CheckFailure if it does not.
  */
-export function checkOracle(use: Use, success: SuccessCriteria): Finding {
+export function checkOracle(use: Use, success: SuccessCriteria): { finding: Finding; played: Played | null } {
   const recorded: Recorded = { actions: [], hashes: [] }
   const reached = use({ environments: ENVIRONMENTS, plan: PLAN }, (environment) => {
     if (environment.description.oracle !== true) return undefined
@@ -28,12 +28,12 @@ export function checkOracle(use: Use, success: SuccessCriteria): Finding {
   if (reached === undefined) {
     const message =
       'no oracle: not shown that the scenario can be solved. Add oracle(state, { rng }), a scripted player that meets the success criteria.'
-    return { message }
+    return { finding: { message }, played: null }
   }
   use({ environments: ENVIRONMENTS, plan: PLAN }, (environment) => replay(environment, recorded))
   if (reached === null) {
     const message = `not shown: an episode of the oracle takes more than ${BUDGET_MS / 1000} s. Make its choices or the steps faster.`
-    return { message, warning: true }
+    return { finding: { message, warning: true }, played: null }
   }
   const values: Record<string, number> = { ...reached.metrics, return_mean: reached.mean }
   const criteria = Object.entries(success)
@@ -42,7 +42,7 @@ export function checkOracle(use: Use, success: SuccessCriteria): Finding {
   if (criteria.some(([name, least]) => !(values[name] >= least))) {
     if (reached.returns.length < PLAN.episodes) {
       const message = `not shown: over only ${episodes}, its oracle reaches ${shown.join(', ')}. Make its choices or the steps faster, so that ${PLAN.episodes} episodes take less than ${BUDGET_MS / 1000} s.`
-      return { message, warning: true }
+      return { finding: { message, warning: true }, played: reached }
     }
     throw new CheckFailure(
       `The scenario cannot be solved as written: over ${episodes}, its oracle reaches ${shown.join(', ')}. Fix the oracle or the rules, or lower agentgym.success to what can be reached.`,
@@ -50,7 +50,7 @@ export function checkOracle(use: Use, success: SuccessCriteria): Finding {
   }
   const met = shown.length > 0 ? `meets ${shown.join(', ')}` : 'has no success criteria to meet'
   const message = `over ${episodes}, the oracle returns ${round(reached.mean)} and ${met}`
-  return { message, value: round(reached.mean) }
+  return { finding: { message, value: round(reached.mean) }, played: reached }
 }
 
 /** Keeps one step before it plays the next: `fill` is called between steps. */

@@ -19,7 +19,7 @@ import { checkDesign } from './doctor-check.ts'
 import { checkOracle } from './oracle-check.ts'
 import { playRandomly, type RandomPlay, sampleRandomly } from './played-episodes.ts'
 import { checkDeterminism, checkIndependence, checkRender, checkReplay, checkSeeds, type Use } from './repeat-checks.ts'
-import { round } from './whole-episodes.ts'
+import { levelReturn, type Played, round } from './whole-episodes.ts'
 
 /** Opens the scenario with these options beside its source; the checks own no environment longer than they need it. */
 export type OpenEnvironment = (
@@ -92,7 +92,13 @@ export function runScenarioChecks(checks: ScenarioChecks): void {
     check('held_out', () => checkHeldOut(environment, baselines))
     check('reward_varies', () => describeReturns(play))
     check('baselines', () => compareBaselines(baselines, success))
-    check('oracle', () => checkOracle(use, success))
+    let oracle: Played | null = null
+    check('oracle', () => {
+      const { finding, played } = checkOracle(use, success)
+      oracle = played
+      return finding
+    })
+    check('levels', () => describeLevels(environment, { random: baselines[0].eval, oracle }))
     check('doctor', () => checkDesign(use, success))
     check('builtins', () => checkBuiltins(environment))
   })
@@ -189,6 +195,24 @@ function describeTasks(tasks: { train: number; eval: number }, fixed: boolean): 
   const set = `${count(tasks.eval)} evaluation tasks beside ${count(tasks.train)} for training`
   if (!fixed) return set
   return `${set}: a fixed set of ${count(tasks.eval)}, public, which an agent can learn by heart. Generate tasks from their number, and set tasks.eval to a million or more.`
+}
+
+/** What players without training reach on each level. */
+function describeLevels(
+  { description: { levels } }: SandboxedEnvironment,
+  { random, oracle }: { random: Played | null; oracle: Played | null },
+): Finding {
+  if (levels === undefined) return { message: 'no levels' }
+  const reached = (played: Played | null, level: number) =>
+    played === null ? null : levelReturn(played, level, levels.length)
+  const rows = levels.map((level, i) => ({ ...level, random: reached(random, i), oracle: reached(oracle, i) }))
+  const shown = rows.map(({ name, ...returns }) => {
+    const parts = Object.entries({ random: returns.random, oracle: returns.oracle }).filter(
+      ([, value]) => value !== null,
+    )
+    return `${name}${parts.length === 0 ? '' : ` (${parts.map(([player, value]) => `${player} ${value}`).join(', ')})`}`
+  })
+  return { message: `${levels.length} levels, with mean returns: ${shown.join(', ')}`, levels: rows }
 }
 
 function describeReturns({ returns, lowestReward, highestReward }: RandomPlay): string {

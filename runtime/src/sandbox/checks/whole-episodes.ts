@@ -13,6 +13,8 @@ export type Policy = { fill(buffers: VectorEnvironment['buffers']): void }
 /** What a player reached, over whole episodes. */
 export type Played = {
   returns: number[]
+  /** Number of each episode, which in evaluation decides its level. */
+  numbers: number[]
   mean: number
   /** Means, each over the episodes that report it. */
   metrics: Record<string, number>
@@ -21,7 +23,7 @@ export type Played = {
   truncated: number
 }
 
-type Ended = { total: number; length: number; truncated: boolean; metrics: Float64Array }
+type Ended = { number: number; total: number; length: number; truncated: boolean; metrics: Float64Array }
 
 type Limits = {
   budgetMs: number
@@ -68,6 +70,7 @@ export function playWhole(
 /** The episode that has just ended in a row. */
 export function endedIn({ buffers }: VectorEnvironment, row: number): Ended {
   return {
+    number: buffers.episodeNumbers[row],
     total: buffers.episodeReturns[row],
     length: buffers.episodeLengths[row],
     truncated: (buffers.flags[row] & TERMINATED) === 0,
@@ -84,6 +87,7 @@ export function summary(episodes: readonly Ended[], names: readonly string[]): P
   const returns = episodes.map(({ total }) => total)
   return {
     returns,
+    numbers: episodes.map(({ number }) => number),
     mean: mean(returns),
     metrics: Object.fromEntries(reported.map(([name, values]) => [name, mean(values)])),
     lengths: episodes.map(({ length }) => length),
@@ -96,6 +100,12 @@ export function meets({ mean: total, metrics }: Played, success: SuccessCriteria
   const values: Record<string, number> = { ...metrics, return_mean: total }
   const criteria = Object.entries(success)
   return criteria.length === 0 ? null : criteria.every(([name, least]) => values[name] >= least)
+}
+
+/** Mean return on one of `count` levels, over evaluation episodes; null where none was played to its end. */
+export function levelReturn({ returns, numbers }: Played, level: number, count: number): number | null {
+  const played = returns.filter((_, i) => numbers[i] % count === level)
+  return played.length === 0 ? null : round(mean(played))
 }
 
 export function mean(values: readonly number[]): number {

@@ -14,6 +14,11 @@ const playerSchema = z.strictObject({
   metrics: numbers,
   /** Whether it meets every success criterion; null if there is none. */
   meets_success: z.boolean().nullable(),
+  /** Of a scenario with levels: mean return on each; null where no episode of it ended in the time. */
+  levels: z
+    .array(z.strictObject({ name, return_mean: z.number().nullable() }))
+    .max(16)
+    .optional(),
 })
 export type DoctorPlayer = z.infer<typeof playerSchema>
 

@@ -15,7 +15,7 @@ async function examine({ success = { right: 0.9 }, more = '', step, observe, res
       observation: box({ shape: [5] }), action: discrete({ n: 4, labels: ['a', 'b', 'c', 'd'] }), maxSteps: 10,
       ${more}
       reset: ({ rng, task }) => ${reset ?? '({ hidden: rng.int(4), noise: rng(), guesses: 0, right: 0 })'},
-      step(state, action, { rng }) {
+      step(state, action, { rng, level }) {
         ${
           step ??
           `
@@ -48,6 +48,22 @@ describe.concurrent('scenario doctor', () => {
     expect(player('random actions')?.return_mean).toBeLessThan(4)
     expect(player('always action 2 (c)')?.meets_success).toBe(false)
     expect(report.not_shown).toEqual([])
+  })
+
+  test('reports returns by level, of a scenario that has some', async () => {
+    const more = `levels: [{ name: 'low' }, { name: 'high' }], ${oracle}`
+    const step = `
+        const right = action === state.hidden
+        state.guesses += 1
+        state.hidden = rng.int(4)
+        return { reward: right ? 1 + level : 0, terminated: false }`
+    const { players } = await examine({ more, step, success: {} })
+    const levels = players.find(({ player }) => player === 'the oracle')?.levels
+    expect(levels).toEqual([
+      { name: 'low', return_mean: 10 },
+      { name: 'high', return_mean: 20 },
+    ])
+    expect(players.every((player) => player.levels?.length === 2)).toBe(true)
   })
 
   test('a player that learns nothing succeeds', async () => {

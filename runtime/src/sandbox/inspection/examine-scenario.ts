@@ -3,7 +3,7 @@ import { IDLE } from '@agentgym/scenario/engine'
 import { RandomActions } from '../checks/baseline-policies.ts'
 import { hashRow } from '../checks/compared-episodes.ts'
 import type { Use } from '../checks/repeat-checks.ts'
-import { ENVIRONMENTS, mean, meets, type Policy, playWhole, round } from '../checks/whole-episodes.ts'
+import { ENVIRONMENTS, levelReturn, mean, meets, type Policy, playWhole, round } from '../checks/whole-episodes.ts'
 import type { SandboxedEnvironment } from '../sandboxed-environment.ts'
 import type { ScenarioDescription } from '../vector-environment.ts'
 import type { DoctorPlayer, DoctorReport } from './doctor-report.ts'
@@ -83,11 +83,15 @@ export function examineScenario(use: Use, success: SuccessCriteria, budgetMs: nu
     observations: ranges.observations,
     starts: description.tasks.train === 0 ? null : compareStarts(use, description),
   }
-  const shown = players.map((player): DoctorPlayer => describePlayer(player, success))
+  const shown = players.map((player): DoctorPlayer => describePlayer(player, success, description))
   return { seed: SEED, players: shown, findings: findingsOf(examination), not_shown: notShown }
 }
 
-function describePlayer({ name, played }: Examination['players'][number], success: SuccessCriteria): DoctorPlayer {
+function describePlayer(
+  { name, played }: Examination['players'][number],
+  success: SuccessCriteria,
+  { levels }: ScenarioDescription,
+): DoctorPlayer {
   const episodes = played.returns.length
   return {
     player: name,
@@ -97,6 +101,14 @@ function describePlayer({ name, played }: Examination['players'][number], succes
     truncated: round(played.truncated / episodes),
     metrics: Object.fromEntries(Object.entries(played.metrics).map(([metric, value]) => [metric, round(value)])),
     meets_success: meets(played, success),
+    ...(levels === undefined
+      ? {}
+      : {
+          levels: levels.map((level, i) => ({
+            name: level.name,
+            return_mean: levelReturn(played, i, levels.length),
+          })),
+        }),
   }
 }
 

@@ -60,6 +60,11 @@ describe.concurrent('scenario diff', () => {
       ['maxSteps: 20,', 'maxSteps: 20, actionMask: () => [true, true],'],
       /^setting: actionMask: false → true$/,
     ],
+    [
+      'levels',
+      ['maxSteps: 20,', "maxSteps: 20, levels: [{ name: 'a' }, { name: 'b' }],"],
+      /^setting: levels: absent → \["a","b"\]$/,
+    ],
     ['the time limit', ['maxSteps: 20', 'maxSteps: 30'], /^setting: maxSteps: 20 → 30$/],
     ['a metric', ['counted: state.count', 'counted: state.count + 1'], /^metric: metric counted: \d+ → \d+ \(/],
     ["a metric's name", ['counted:', 'total:'], /^metric: metric counted is no longer reported$/],

@@ -40,8 +40,8 @@ export function compareVersions(before: Side, after: Side): VersionChanges {
   const [one, other] = [before, after].map((side) => JSON.parse(side.recording.description) as ScenarioDescription)
   const spaces = (['observation', 'action'] as const).flatMap((space) => differences(one[space], other[space], space))
   const changes: Change[] = spaces.map((message) => ({ kind: 'space', message }))
-  const settings = ({ maxSteps, tasks, memory, masked }: ScenarioDescription) => ({
-    ...{ maxSteps, tasks, memory: memory === true, actionMask: masked },
+  const settings = ({ maxSteps, tasks, levels, memory, masked }: ScenarioDescription) => ({
+    ...{ maxSteps, tasks, memory: memory === true, actionMask: masked, levels: levels?.map(({ name }) => name) },
   })
   for (const message of differences(settings(one), settings(other), '')) changes.push({ kind: 'setting', message })
   const criteria = ({ scenario }: Side): SuccessCriteria => scenario.package.agentgym.success

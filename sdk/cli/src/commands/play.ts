@@ -3,6 +3,7 @@ import type { Command } from 'commander'
 import { type CommandContext, type MakeAction, version } from '../command-context.ts'
 import { countRange, evaluationSeedRange, rate, wholeNumber } from '../option-values.ts'
 import { beginDemonstrations, readDemonstrations, replayDifference } from '../playing/demonstrations.ts'
+import { episodeOrder, levelOptionText } from '../playing/episode-order.ts'
 import { playLive } from '../playing/play-scenario.ts'
 import { obtainScenarioFolder } from '../targets/scenarios.ts'
 import { formatValue } from '../terminal/format-values.ts'
@@ -16,6 +17,7 @@ export function addPlayCommand(program: Command, action: MakeAction): void {
     .description('play a scenario yourself in the terminal')
     .option('--episodes <N>', 'number of episodes (default: until q)', wholeNumber('episodes', countRange))
     .option('--seed <S>', 'random seed, 0 to 2^53 - 1 (default: 0)', wholeNumber('seed', evaluationSeedRange))
+    .option('--level <LEVEL>', levelOptionText)
     .option('--fps <N>', 'play in real time: that many steps per second, 0.25 to 512', rate('fps'))
     .option('--default <ACTION>', 'with --fps: the action while no key is pressed (default: one that does nothing)')
     .option('--record <FILE>', 'write finished episodes to a new file, as demonstrations')
@@ -34,6 +36,7 @@ trajectory hash.
 export type PlayFlags = {
   episodes?: number
   seed?: number
+  level?: string
   fps?: number
   default?: string
   record?: string
@@ -56,12 +59,13 @@ export async function play(target: string, flags: PlayFlags, context: CommandCon
   const { seed = 0 } = flags
   const session = await runtime.openPlay({ scenario, player: 'person', seed })
   try {
+    const order = episodeOrder(session.opened.levels, flags.level)
     const path = flags.record === undefined ? undefined : context.resolve(flags.record)
     if (path !== undefined) await beginDemonstrations(path, { scenario, seed, agentgym: version(), session })
     const { name, version: of } = scenario.package
     const results = await playLive(
       session,
-      { title: safeText(`${name}@${of}`, 120), seed, record: path, ...flags },
+      { title: safeText(`${name}@${of}`, 120), seed, order, record: path, ...flags },
       context,
     )
     for (const line of results) context.print(line)

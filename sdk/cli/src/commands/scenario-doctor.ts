@@ -55,10 +55,26 @@ export function doctorLines(report: DoctorReport, terminal: Terminal): string[] 
   const table = rows.length === 0 ? [] : renderTable(columns, rows, indented(terminal))
   return [
     ...table.map((line) => `  ${line}`),
+    ...levelLines(report, terminal),
     '',
     ...report.findings.flatMap((one) => findingLines(one, terminal)),
     ...endLines(report, terminal),
   ]
+}
+
+/** Mean returns by level: a row a player, as wide as the terminal allows. */
+function levelLines({ players }: DoctorReport, terminal: Terminal): string[] {
+  const names = players.find(({ levels }) => levels !== undefined)?.levels?.map(({ name }) => name) ?? []
+  if (names.length === 0) return []
+  const columns = [
+    { title: 'Return by level', shrink: true },
+    ...names.map((name) => ({ title: safeText(name, 40), align: 'right' as const })),
+  ]
+  const rows = players.map(({ player, levels = [] }) => [
+    safeText(player, 60),
+    ...names.map((_, i) => formatValue(levels[i]?.return_mean ?? null)),
+  ])
+  return ['', ...renderTable(columns, rows, indented(terminal)).map((line) => `  ${line}`)]
 }
 
 function findingLines(

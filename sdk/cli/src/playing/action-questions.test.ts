@@ -15,6 +15,7 @@ const opened = {
     { kind: 'discrete' as const, counts: [3], low: [], high: [], when: { column: 0, choice: 1 } },
     { kind: 'box' as const, counts: [], low: [0], high: [100], when: { column: 0, choice: 1 } },
   ],
+  levels: [],
   maxSteps: 4,
   tasks: { train: 0, eval: 0 },
 }

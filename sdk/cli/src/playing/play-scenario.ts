@@ -8,10 +8,12 @@ import { fitText, safeText } from '../terminal/text.ts'
 import { actionColumns, choiceKeys, choiceOfArrow, idleChoice, type Question, questionsOf } from './action-questions.ts'
 import { addDemonstration } from './demonstrations.ts'
 import { episodeResult, metricsLine, pictureLines, stepLine } from './episode-lines.ts'
+import { type EpisodeOrder, levelText } from './episode-order.ts'
 
 type PlayLiveOptions = {
   title: string
   seed: number
+  order: EpisodeOrder
   episodes?: number
   fps?: number
   default?: string
@@ -104,7 +106,8 @@ class PlayTable {
 
   async run(): Promise<void> {
     const { episodes = Number.POSITIVE_INFINITY } = this.#options
-    for (let number = 0; number < episodes && !this.#quit; number++) await this.#playEpisode(number)
+    const { order } = this.#options
+    for (let i = 0; i < episodes && !this.#quit; i++) await this.#playEpisode(order.number(i))
   }
 
   close(): void {
@@ -143,7 +146,7 @@ class PlayTable {
     const total = returnAt(episode, steps)
     const said = metricsLine(step.metrics, terminal)
     this.results.push(
-      `${terminal.symbols.ok} ${episodeResult(number, steps, total)}${said === '' ? '' : ` ${terminal.symbols.dot} ${said}`}`,
+      `${terminal.symbols.ok} ${episodeResult(number, steps, total)}${levelText(this.#options.order, number)}${said === '' ? '' : ` ${terminal.symbols.dot} ${said}`}`,
     )
     const { record } = this.#options
     if (record === undefined || step.end === null || step.digest === null) return
@@ -269,12 +272,17 @@ class PlayTable {
     const { terminal } = this.#context
     const { paint, symbols } = terminal
     const { columns, rows } = this.#screen.size()
-    const { title, seed, fps } = this.#options
+    const { title, seed, fps, order } = this.#options
     const { episode, number, logs } = this.#session
     const index = episode.steps.length
     const dot = ` ${symbols.dot} `
     const clip = (line: string) => fitText(line, columns, symbols.ellipsis)
-    const parts = [title, `episode ${number + 1}`, `seed ${seed}`, ...(fps === undefined ? [] : [`${fps} steps/s`])]
+    const parts = [
+      title,
+      `episode ${number + 1}${levelText(order, number)}`,
+      `seed ${seed}`,
+      ...(fps === undefined ? [] : [`${fps} steps/s`]),
+    ]
     const asked = this.#ended === null ? this.#questionLines(columns) : [this.#endLine(this.#ended)]
     const keys = this.#ended === null ? `q quit${dot}n next episode` : `Enter or n next episode${dot}q quit`
     const below = [

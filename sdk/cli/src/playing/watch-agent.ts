@@ -7,8 +7,9 @@ import { formatValue } from '../terminal/format-values.ts'
 import { type Key, LiveScreen } from '../terminal/live-screen.ts'
 import { fitText, safeText } from '../terminal/text.ts'
 import { episodeResult, likelyLine, metricsLine, pictureLines, stepLine, tidy } from './episode-lines.ts'
+import { type EpisodeOrder, levelText } from './episode-order.ts'
 
-type WatchOptions = { title: string; seed: number; episodes: number | undefined; speed: number }
+type WatchOptions = { title: string; seed: number; episodes: number | undefined; speed: number; order: EpisodeOrder }
 
 const slowest = 0.25
 const fastest = 512
@@ -50,8 +51,8 @@ class Watcher {
   }
 
   async run(): Promise<void> {
-    const { episodes = Number.POSITIVE_INFINITY } = this.#options
-    for (let episode = 0; episode < episodes && !this.#quit; episode++) await this.#playEpisode(episode)
+    const { episodes = Number.POSITIVE_INFINITY, order } = this.#options
+    for (let i = 0; i < episodes && !this.#quit; i++) await this.#playEpisode(order.number(i))
   }
 
   close(): void {
@@ -86,7 +87,9 @@ class Watcher {
         const { episode } = this.#session
         const steps = episode.steps.length
         const { ok } = this.#context.terminal.symbols
-        this.#results.push(`${ok} ${episodeResult(number, steps, returnAt(episode, steps))}`)
+        this.#results.push(
+          `${ok} ${episodeResult(number, steps, returnAt(episode, steps))}${levelText(this.#options.order, number)}`,
+        )
       }
       this.#draw()
       if (step.end === null) continue
@@ -130,12 +133,16 @@ class Watcher {
     const { terminal } = this.#context
     const { paint, symbols } = terminal
     const { columns, rows } = this.#screen.size()
-    const { title, seed, episodes } = this.#options
+    const { title, seed, episodes, order } = this.#options
     const { episode, number, likely, logs } = this.#session
     const index = episode.steps.length
-    const of = episodes === undefined ? '' : ` of ${episodes}`
+    const of = episodes === undefined || order.skips ? '' : ` of ${episodes}`
     const dot = ` ${symbols.dot} `
-    const head = fitText([title, `episode ${number + 1}${of}`, `seed ${seed}`].join(dot), columns, symbols.ellipsis)
+    const head = fitText(
+      [title, `episode ${number + 1}${of}${levelText(order, number)}`, `seed ${seed}`].join(dot),
+      columns,
+      symbols.ellipsis,
+    )
     const foot = this.#ended === null ? likelyLine(episode, likely, columns, terminal) : this.#endLine(this.#ended)
     const keys = `space ${this.#paused ? 'play' : 'pause'}${dot}right step${dot}+ - speed (${this.#speed} steps/s)${dot}n next episode${dot}q quit`
     const below = [
@@ -165,20 +172,21 @@ function fitPainted(line: string, columns: number): string {
 /** Each step as a line, or as JSON, and the result of each episode. */
 export async function watchPlain(
   session: PlaySession,
-  { title, seed, episodes }: Omit<WatchOptions, 'speed'> & { episodes: number },
+  { title, seed, episodes, order }: Omit<WatchOptions, 'speed'> & { episodes: number },
   context: CommandContext,
 ): Promise<void> {
   const { symbols } = context.terminal
   const { signal, release } = cancelOnInterrupt(context)
   context.print(`${symbols.next} Watching ${title}, seed ${seed}`)
   try {
-    for (let number = 0; number < episodes; number++) {
+    for (let i = 0; i < episodes; i++) {
+      const number = order.number(i)
       await session.begin(number)
       for (let end: string | null = null; end === null; ) {
         signal.throwIfAborted()
         const step = await session.step()
         end = step.end
-        report(session, number, step, context)
+        report(session, order, step, context)
       }
     }
   } finally {
@@ -186,9 +194,10 @@ export async function watchPlain(
   }
 }
 
-function report(session: PlaySession, number: number, step: PlayedStep, context: CommandContext): void {
+function report(session: PlaySession, order: EpisodeOrder, step: PlayedStep, context: CommandContext): void {
   const { terminal } = context
-  const { episode } = session
+  const { episode, number } = session
+  const level = order.level(number)
   const index = episode.steps.length
   const total = tidy(returnAt(episode, index))
   const likely = step.likely?.map(({ choice, probability }) => ({
@@ -196,7 +205,13 @@ function report(session: PlaySession, number: number, step: PlayedStep, context:
     probability: Number(probability.toPrecision(4)),
   }))
   context.printJson({
-    ...{ episode: number, step: index, action: step.action, action_name: actionName(episode, step.action) },
+    ...{
+      episode: number,
+      ...(level === null ? {} : { level }),
+      step: index,
+      action: step.action,
+      action_name: actionName(episode, step.action),
+    },
     ...{ reward: step.reward, return: total },
     ...(likely === undefined ? {} : { likely }),
     ...(session.logs.length === 0 ? {} : { logs: session.logs }),
@@ -211,6 +226,6 @@ function report(session: PlaySession, number: number, step: PlayedStep, context:
   const said = metricsLine(step.metrics, terminal)
   const how = step.end === 'truncated' ? 'time limit reached' : 'ended'
   context.print(
-    `${terminal.symbols.ok} episode ${number + 1} ${how} after ${index} steps, return ${formatValue(total)}${said === '' ? '' : ` ${terminal.symbols.dot} ${said}`}`,
+    `${terminal.symbols.ok} episode ${number + 1}${levelText(order, number)} ${how} after ${index} steps, return ${formatValue(total)}${said === '' ? '' : ` ${terminal.symbols.dot} ${said}`}`,
   )
 }

@@ -1,7 +1,15 @@
-import { describeTaskSet, type Evaluation, type ResultEvent, type Run, type TrainingEvent } from '@agentgym/contract'
+import {
+  describeTaskSet,
+  type Evaluation,
+  levelMetrics,
+  type ResultEvent,
+  type Run,
+  type TrainingEvent,
+} from '@agentgym/contract'
 import { shortId } from '../registry/find-by-id.ts'
 import { formatCount, formatDuration, formatTarget, formatValue } from '../terminal/format-values.ts'
 import { logLines } from '../terminal/log-lines.ts'
+import { indented, renderTable } from '../terminal/table.ts'
 import type { Terminal } from '../terminal/terminal.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
 import type { TrainingPlan } from './run-state.ts'
@@ -16,6 +24,7 @@ export function resultLines(result: ResultEvent, terminal: Terminal, { out, run 
   const verdict = [
     verdictLine(result.evaluation, terminal),
     ...criterionLines(result.evaluation, terminal),
+    ...levelLines(result.evaluation, terminal),
     ...memoryLines(result, terminal),
     ...unchangedLines(result, terminal),
   ]
@@ -65,6 +74,26 @@ function criterionLines(evaluation: Evaluation, { paint, symbols }: Terminal): s
     const against = paint.dim(`target ${formatTarget(target)}, ${ok ? 'reached' : 'missed'}`)
     return `  ${mark} ${safeText(metric, 60)} ${paint.bold(formatValue(value))}, ${against}`
   })
+}
+
+/** A row a level; nothing for a scenario without levels. */
+function levelLines(evaluation: Evaluation, terminal: Terminal): string[] {
+  if (evaluation.levels === undefined) return []
+  const metrics = levelMetrics(evaluation)
+  const columns = [
+    { title: 'Level', shrink: true },
+    ...['Episodes', 'Return', ...metrics.map((name) => safeText(name, 40))].map((title) => ({
+      title,
+      align: 'right' as const,
+    })),
+  ]
+  const rows = evaluation.levels.map(({ name, episodes, return_mean, metrics: reached }) => [
+    safeText(name, 40),
+    formatCount(episodes),
+    formatValue(return_mean),
+    ...metrics.map((metric) => formatValue(Object.hasOwn(reached, metric) ? reached[metric] : null)),
+  ])
+  return renderTable(columns, rows, indented(terminal)).map((line) => `  ${line}`)
 }
 
 /** Why a target may have been missed: what the policy cannot do. */
@@ -137,6 +166,7 @@ export function evaluationLines(evaluation: Evaluation, terminal: Terminal): str
     ...criterionLines(evaluation, terminal),
     `  ${paint.dim('mean length')} ${formatValue(evaluation.length_mean)} steps`,
     ...metrics.map(([name, value]) => `  ${paint.dim(safeText(name, 60))} ${formatValue(value)}`),
+    ...levelLines(evaluation, terminal),
     ...(evaluation.tasks === undefined ? [] : [`  ${paint.dim(describeTaskSet(evaluation.tasks))}`]),
     `  ${paint.dim(`seed ${evaluation.seed}, trajectories ${evaluation.trajectory_hash}`)}`,
   ]

@@ -10,7 +10,7 @@ import { jsonView, plainView } from './line-views.ts'
 import { liveBlock } from './live-view.ts'
 import type { TrainingPlan } from './run-state.ts'
 import { advanceRunState, type RunState, startRunState } from './run-state.ts'
-import { planLines, resultLines } from './summary-lines.ts'
+import { evaluationLines, planLines, resultLines } from './summary-lines.ts'
 
 const { events, result } = recordedRun()
 const escapeCode = '\u001b'
@@ -193,6 +193,27 @@ describe('the result', () => {
     expect(lines[1]).toBe('  ✓ tool_reliability 0.9700, target 0.95, reached')
     expect(lines[2]).toBe('  ✗ cost_reduction -, target 0.3, missed')
     expect(lines.join()).not.toContain('memory')
+  })
+
+  it('shows a row for each level, with the metrics of the criteria', () => {
+    const levels: ResultEvent['evaluation']['levels'] = [
+      { name: 'random', episodes: 50, return_mean: 0.9, metrics: { won: 1, stones: 12 } },
+      { name: `sea${escapeCode}[2Jrch`, episodes: 50, return_mean: null, metrics: {} },
+    ]
+    const shown = withSuccess(true, [
+      { metric: 'won', target: 0.5, value: 0.6, ok: true },
+      { metric: 'return_mean', target: 0, value: 1, ok: true },
+    ])
+    const evaluation = { ...shown.evaluation, levels }
+    for (const lines of [
+      resultLines({ ...shown, evaluation }, terminalOf(80), { out: 'agents/x' }),
+      evaluationLines(evaluation, terminalOf(80)),
+    ]) {
+      const at = lines.findIndex((line) => line.startsWith('  Level'))
+      expect(lines[at]).toMatch(/^ {2}Level +Episodes +Return +won$/)
+      expect(lines[at + 1]).toMatch(/^ {2}random +50 +0\.9\d* +1$/)
+      expect(lines[at + 2]).toMatch(/^ {2}sea\\x1b\[2Jrch +50 +- +-$/)
+    }
   })
 
   it('notes that a policy without memory missed a target', () => {

@@ -31,6 +31,21 @@ describe('differingFields', () => {
     expect(differingFields(evaluation, { ...evaluation, ...change })).toMatchObject([{ field }])
   })
 
+  const row = (name: string, solved: number) => ({ name, episodes: 50, return_mean: 0.3, metrics: { solved } })
+  const levels = [row('easy', 1), row('hard', 1)]
+  it.each<[string, Evaluation['levels'], Evaluation['levels']]>([
+    ['levels.1.metrics.solved', levels, [levels[0], row('hard', 0.99)]],
+    ['levels.0.name', levels, [row('simple', 1), levels[1]]],
+    ['levels.1.return_mean', levels, [levels[0], { ...levels[1], return_mean: null }]],
+  ])('sees a difference in %s, and levels that only one has', (field, expected, found) => {
+    const whole = { ...evaluation, levels: expected }
+    expect(differingFields(whole, JSON.parse(JSON.stringify(whole)))).toEqual([])
+    expect(differingFields(whole, { ...evaluation, levels: found })).toMatchObject([{ field }])
+    for (const one of [differingFields(whole, evaluation), differingFields(evaluation, whole)]) {
+      expect(one.map((difference) => difference.field)).toContain('levels.0.name')
+    }
+  })
+
   it('treats the same bundle under another name as the same scenario', () => {
     expect(differingFields(evaluation, { ...evaluation, scenario: '@bob/desk@2.0.0' })).toEqual([])
   })

@@ -92,6 +92,8 @@ export type EnvironmentBuffers = {
  * 2K - 1, … (by their numbers in the whole run) are groups: the environments of a group play the same episode, task and
  * randomness alike, and each plays one a reset. In evaluation, environment i plays episodes i, i + N, i + 2N, … Its tasks
  * are drawn from the seed; `numbered` is for the evaluations of older agents: task e modulo the number of tasks.
+ * Levels, where the scenario has them, are drawn in training; evaluation takes them in turns, episode e level e modulo
+ * their number.
  */
 export type EpisodePlan =
   | { split: 'train'; groupSize?: number }

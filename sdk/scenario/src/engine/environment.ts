@@ -21,6 +21,7 @@ import {
 } from './observation-encoder.ts'
 import { append, floor, nullObject, objectKeys, regExpExec } from './primordials.ts'
 import {
+  PURPOSE_LEVEL,
   PURPOSE_MATH_RANDOM,
   PURPOSE_RNG,
   PURPOSE_TASK,
@@ -43,6 +44,7 @@ export class EpisodeSlot {
   readonly #key: StreamKey
   readonly #stream: RandomStream
   readonly #taskStream: RandomStream
+  readonly #levelStream: RandomStream
   readonly #rng: Rng
   state: unknown = undefined
   context: unknown = undefined
@@ -64,6 +66,7 @@ export class EpisodeSlot {
     this.mathRandom = new RandomStream(this.#key, PURPOSE_MATH_RANDOM)
     this.#stream = new RandomStream(this.#key, PURPOSE_RNG)
     this.#taskStream = new RandomStream(this.#key, PURPOSE_TASK)
+    this.#levelStream = new RandomStream(this.#key, PURPOSE_LEVEL)
     this.#rng = rngOf(this.#stream)
   }
 
@@ -72,16 +75,23 @@ export class EpisodeSlot {
     return new RandomStream(this.#key, purpose)
   }
 
-  /** Sets the streams and the task of an episode. */
-  begin(episode: number, plan: EpisodePlan, tasks: { train: number; eval: number }): void {
+  /** Sets the streams, the task and the level of an episode. */
+  begin(episode: number, plan: EpisodePlan, { tasks, levels }: ScenarioDescription): void {
     this.mathRandom.begin(episode)
     this.#stream.begin(episode)
     // A new object an episode: an author who changes it changes no other episode.
-    this.context = { rng: this.#rng, task: this.#taskOf(episode, plan, tasks) }
+    const level = levels === undefined ? 0 : this.#levelOf(episode, plan, levels.length)
+    this.context = { rng: this.#rng, task: this.#taskOf(episode, plan, tasks), level }
     this.state = undefined
     this.episode = episode
     this.step = 0
     this.episodeReturn = 0
+  }
+
+  #levelOf(episode: number, plan: EpisodePlan, count: number): number {
+    if (plan.split === 'eval') return episode % count
+    this.#levelStream.begin(episode)
+    return floor(this.#levelStream.uniform() * count)
   }
 
   #taskOf(episode: number, plan: EpisodePlan, tasks: { train: number; eval: number }): Task {

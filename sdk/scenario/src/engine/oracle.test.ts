@@ -82,7 +82,7 @@ test('a definition says whether it has an oracle, which must be a function', () 
 })
 
 /** The walk with randomness of both kinds, and an oracle that draws both too. */
-const wild = (oracle?: (state: { position: number }, context: { rng: Rng }) => number) =>
+const wild = (oracle?: (state: Awaited<ReturnType<typeof walk.reset>>, context: { rng: Rng }) => number) =>
   defineScenario({
     ...walk,
     step(state, action, context) {

@@ -65,8 +65,8 @@ export class OraclePlayer {
 
   play(slot: EpisodeSlot, { rng }: OracleStreams): void {
     if (this.#callbacks.oracle === null) return
-    const { task } = slot.context as EpisodeContext
-    const action = this.#callbacks.oracle(slot.state, { rng, task })
+    const { task, level } = slot.context as EpisodeContext
+    const action = this.#callbacks.oracle(slot.state, { rng, task, level })
     refusePromise(action, 'oracle')
     const { actions, masks } = this.#buffers
     const mask = this.#maskColumns === 0 ? null : masks

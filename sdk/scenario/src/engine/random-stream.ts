@@ -20,6 +20,7 @@ export const PURPOSE_MATH_RANDOM = 1
 export const PURPOSE_TASK = 2
 export const PURPOSE_ORACLE = 3
 export const PURPOSE_ORACLE_MATH_RANDOM = 4
+export const PURPOSE_LEVEL = 5
 
 export const SPLIT_TRAIN = 0
 export const SPLIT_EVAL = 1

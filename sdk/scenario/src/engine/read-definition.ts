@@ -1,6 +1,6 @@
 import type { RowSizes } from './environment-buffers.ts'
 import { definitionError, describeThrown, describeValue, EngineFault } from './faults.ts'
-import { defineConstant, isInteger, objectCreate } from './primordials.ts'
+import { append, defineConstant, isArray, isInteger, objectCreate, regExpExec } from './primordials.ts'
 import {
   columnsOf,
   type ListDescription,
@@ -12,6 +12,8 @@ import {
 
 const MAX_STEPS = 1e9
 const MAX_TASKS = 1e9
+const MIN_LEVELS = 2
+const MAX_LEVELS = 16
 const MAX_ACTION_COLUMNS = 4096
 const MAX_LOGITS = 1 << 16
 
@@ -23,6 +25,8 @@ export type ScenarioDescription = {
   maxSteps: number
   /** Numbered tasks; 0 where the scenario has none. */
   tasks: { train: number; eval: number }
+  /** Present where the scenario has levels. */
+  levels?: LevelDescription[]
   masked: boolean
   /** Present where one observation does not say enough: the author asks for a policy that remembers. */
   memory?: true
@@ -32,6 +36,9 @@ export type ScenarioDescription = {
   renders?: true
   sizes: RowSizes
 }
+
+/** A level as its author names it. */
+export type LevelDescription = { name: string; description?: string }
 
 type GuestFunction = (...rest: never[]) => unknown
 
@@ -83,6 +90,46 @@ function readTasks(value: unknown): { train: number; eval: number } {
   const train = requireCount(value.train, 'tasks.train', 1, MAX_TASKS)
   const held = value.eval
   return { train, eval: held === undefined ? 0 : requireCount(held, 'tasks.eval', 1, MAX_TASKS) }
+}
+
+/** Printable characters without a space at either end: tables and terminals show it. */
+const LEVEL_TEXT = /^[^\s\p{C}](?:[^\p{C}\p{Zl}\p{Zp}]*[^\s\p{C}])?$/u
+
+function readLevelText(value: unknown, field: string, longest: number): string {
+  if (typeof value !== 'string' || value.length > longest || regExpExec(LEVEL_TEXT, value) === null) {
+    fail(
+      `${field} must be one line of 1 to ${longest} characters, without spaces around it, got ${describeValue(value)}`,
+    )
+  }
+  return value
+}
+
+function readLevels(value: unknown): { levels?: LevelDescription[] } {
+  if (value === undefined) return {}
+  const length = isArray(value) ? value.length : 0
+  if (!isArray(value) || length < MIN_LEVELS || length > MAX_LEVELS) {
+    const found = isArray(value) ? `a list of ${length}` : describeValue(value)
+    fail(
+      `levels must be a list of ${MIN_LEVELS} to ${MAX_LEVELS} { name, description? }, got ${found}; leave it out for one level`,
+    )
+  }
+  const levels: LevelDescription[] = []
+  for (let i = 0; i < length; i += 1) {
+    const level: unknown = value[i]
+    if (!isObject(level)) fail(`levels[${i}] must be { name, description? }, got ${describeValue(level)}`)
+    const name = readLevelText(level.name, `levels[${i}].name`, 40)
+    for (let j = 0; j < i; j += 1) {
+      if (levels[j].name === name) fail(`levels[${i}].name is ${describeValue(name)}, the name of levels[${j}]`)
+    }
+    const { description } = level
+    append(levels, {
+      name,
+      ...(description === undefined
+        ? {}
+        : { description: readLevelText(description, `levels[${i}].description`, 200) }),
+    })
+  }
+  return { levels }
 }
 
 /** An action has no texts and no lists, and its pointers point to lists of the observation. */
@@ -178,7 +225,7 @@ export function readDefinition(value: unknown): ScenarioDescription {
     text: textColumnsOf(observation),
   }
   const renders = callbacks.render === null ? {} : { renders: true as const }
-  const optional = { ...readMemory(definition.memory), ...oracle, ...renders }
+  const optional = { ...readLevels(definition.levels), ...readMemory(definition.memory), ...oracle, ...renders }
   return { observation, action, maxSteps, tasks, masked, ...optional, sizes }
 }
 

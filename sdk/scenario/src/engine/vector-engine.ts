@@ -372,7 +372,7 @@ class VectorEngine implements Engine {
 
   #startEpisode(slot: EpisodeSlot, episode: number): Progress {
     slot.idle = false
-    slot.begin(episode, this.#options.plan, this.#description.tasks)
+    slot.begin(episode, this.#options.plan, this.#description)
     this.#current = slot
     noteOnBoard(this.#board, PHASE_RESET, slot)
     const state = this.#callbacks.reset(slot.context)

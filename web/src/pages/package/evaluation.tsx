@@ -8,6 +8,7 @@ import {
 import { formatValue } from '@agentgym/contract/charts'
 import { Seal } from '../../components/badge.tsx'
 import { Command } from '../../components/controls.tsx'
+import { LevelTable } from '../../components/level-table.tsx'
 import { Notice } from '../../components/messages.tsx'
 import { Metric, Metrics } from '../../components/metrics.tsx'
 import { packageAddress } from '../../components/package-list.tsx'
@@ -51,6 +52,7 @@ function Verified({ statement, signature }: { statement: VerificationStatement; 
         </Metric>
       </Metrics>
       <Criteria evaluation={heldOut} />
+      <LevelTable evaluation={heldOut} />
       <FixedTasks tasks={heldOut.tasks} />
       <details class="package-signed">
         <summary class="package-more">Verification details</summary>
@@ -165,6 +167,7 @@ function Unverified({ details: { verification }, claim }: { details: VersionDeta
             <Return evaluation={claim} label="Mean return (claimed)" />
           </Metrics>
           <Criteria evaluation={claim} />
+          <LevelTable evaluation={claim} />
           <FixedTasks tasks={claim.tasks} />
         </>
       )}

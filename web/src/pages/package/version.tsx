@@ -177,6 +177,7 @@ function ScenarioVersion({ shown, title }: { shown: VersionView; title: string }
       )}
       {readmeHtml.trim() !== '' && <Prose html={readmeHtml} title={title} all={readmeAddress(details)} />}
       <Success criteria={successOf(details)} />
+      <Levels checks={details.checks} />
       {episode !== null && (
         <section class="package-section" aria-labelledby="spaces">
           <h2 id="spaces">Observation and action spaces</h2>
@@ -208,6 +209,30 @@ function Success({ criteria }: { criteria: SuccessCriteria }) {
           </div>
         </>
       )}
+    </section>
+  )
+}
+
+type CheckedLevel = NonNullable<Check['levels']>[number]
+const levelReturnOf = (value: number | null) => (value === null ? '–' : formatValue(value))
+const levelColumns: Column<CheckedLevel>[] = [
+  { title: 'Level', heading: true, cell: ({ name }) => name },
+  { title: 'Description', wide: true, cell: ({ description }) => description ?? '' },
+  { title: 'Random actions', numeric: true, cell: ({ random }) => levelReturnOf(random) },
+  { title: 'Oracle', numeric: true, cell: ({ oracle }) => levelReturnOf(oracle) },
+]
+
+/** A row a level, with the mean returns that the check measured. Nothing for a scenario without levels. */
+function Levels({ checks }: { checks: Check[] }) {
+  const levels = checks.find(({ id, ok }) => id === 'levels' && ok)?.levels
+  if (levels === undefined) return null
+  return (
+    <section class="package-section" aria-labelledby="levels">
+      <h2 id="levels">Levels</h2>
+      <p class="dim">
+        Training draws a level for each episode. Evaluation plays all of them equally often. Mean returns:
+      </p>
+      <Table rows={levels} columns={levelColumns} caption="Levels and mean returns" />
     </section>
   )
 }

@@ -3,6 +3,7 @@ import { formatValue } from '@agentgym/contract/charts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/controls.tsx'
 import { Field, Form } from '../../components/form.tsx'
+import { LevelTable } from '../../components/level-table.tsx'
 import { Notice } from '../../components/messages.tsx'
 import { Metric, Metrics } from '../../components/metrics.tsx'
 import { packageAddress } from '../../components/package-list.tsx'
@@ -83,6 +84,7 @@ function RunEvaluation({ run, requested, refused }: Omit<RunOutcomeProps, 'check
           </Metric>
         ))}
       </Metrics>
+      <LevelTable evaluation={evaluation} />
       {agent !== null && (
         <div class="run-agent">
           {agent.package === null ? (
@@ -268,6 +270,7 @@ function RequestedEvaluation({
           </Metric>
         ))}
       </Metrics>
+      <LevelTable evaluation={evaluation} />
     </section>
   )
 }

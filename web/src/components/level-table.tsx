@@ -1,0 +1,24 @@
+import { type LevelEvaluation, levelMetrics } from '@agentgym/contract'
+import { formatValue } from '@agentgym/contract/charts'
+import { type Column, Table } from './table.tsx'
+
+type Evaluated = Parameters<typeof levelMetrics>[0]
+
+/** Results by level, a row each: the return, and the metrics of the success criteria. Nothing for a scenario without levels. */
+export function LevelTable({ evaluation }: { evaluation: Evaluated }) {
+  const { levels } = evaluation
+  if (levels === undefined) return null
+  const columns: Column<LevelEvaluation>[] = [
+    { title: 'Level', heading: true, cell: ({ name }) => name },
+    { title: 'Episodes', numeric: true, wide: true, cell: ({ episodes }) => episodes.toLocaleString('en') },
+    { title: 'Mean return', numeric: true, cell: ({ return_mean }) => shown(return_mean) },
+    ...levelMetrics(evaluation).map((metric) => ({
+      title: metric,
+      numeric: true,
+      cell: ({ metrics }: LevelEvaluation) => shown(Object.hasOwn(metrics, metric) ? metrics[metric] : null),
+    })),
+  ]
+  return <Table rows={levels} columns={columns} caption="Results by level" />
+}
+
+const shown = (value: number | null) => (value === null ? '–' : formatValue(value))
