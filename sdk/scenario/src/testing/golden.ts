@@ -43,11 +43,17 @@ export function expectGolden(trajectory: AnyTrajectory, file: string): void {
   throw new Error(`${file}: ${different}. If the change is meant, record it again with ${record}.`)
 }
 
-type Golden = { seed: number; task: unknown; steps: Record<string, unknown>[]; end: Record<string, unknown> }
+type Golden = {
+  seed: number
+  task: unknown
+  level?: number
+  steps: Record<string, unknown>[]
+  end: Record<string, unknown>
+}
 
 /** One step a line, so that version control shows which steps have changed. */
 function goldenText(trajectory: AnyTrajectory): string {
-  const { seed, task, observations, masks, actions, rewards, terminated, truncated, metrics } = trajectory
+  const { seed, task, level, observations, masks, actions, rewards, terminated, truncated, metrics } = trajectory
   const steps = actions.map((action, i) => {
     const mask = i < masks.length ? { mask: masks[i] } : {}
     return JSON.stringify({ observation: observations[i], ...mask, action, reward: rewards[i] })
@@ -56,6 +62,7 @@ function goldenText(trajectory: AnyTrajectory): string {
   const lines = [
     `  "seed": ${seed},`,
     `  "task": ${JSON.stringify(task)},`,
+    ...(level === undefined ? [] : [`  "level": ${level},`]),
     `  "steps": [${steps.map((step) => `\n    ${step}`).join()}\n  ],`,
     `  "end": ${JSON.stringify(last)}`,
   ]
@@ -64,8 +71,8 @@ function goldenText(trajectory: AnyTrajectory): string {
 
 function firstDifference(recorded: Golden, now: Golden): string | undefined {
   const opening = differenceOf(
-    { seed: recorded.seed, task: recorded.task },
-    { seed: now.seed, task: now.task },
+    { seed: recorded.seed, task: recorded.task, level: recorded.level },
+    { seed: now.seed, task: now.task, level: now.level },
     'the episode',
   )
   if (opening !== undefined) return opening

@@ -87,6 +87,32 @@ describe('playEpisode', () => {
     )
   })
 
+  it('plays the level that is named, else the one that the seed draws', async () => {
+    const graded = defineScenario({
+      ...corridor,
+      levels: [{ name: 'near' }, { name: 'far' }],
+      reset: ({ level }) => ({ at: level, noise: 0, task: 0, seen: Float64Array.of(0, 0) }),
+      step: (_state, _action, { level }) => ({ reward: level, terminated: true }),
+    })
+    for (const level of [0, 1]) {
+      const played = await playEpisode(graded, [1], { level })
+      expect(played).toMatchObject({
+        level,
+        rewards: [level],
+        observations: [
+          [level, 0],
+          [level, 0],
+        ],
+      })
+    }
+    const drawn = await Promise.all(Array.from({ length: 20 }, (_, seed) => playEpisode(graded, [1], { seed })))
+    expect(new Set(drawn.map(({ level }) => level))).toEqual(new Set([0, 1]))
+    for (const { level, rewards } of drawn) expect(rewards).toEqual([level])
+    await expect(playEpisode(graded, [1], { level: 2 })).rejects.toThrow("level is 2; the scenario's levels are 0 to 1")
+    await expect(playEpisode(corridor, [1], { level: 0 })).rejects.toThrow('level is 0; the scenario has no levels')
+    expect(await playEpisode(corridor, [1])).not.toHaveProperty('level')
+  })
+
   it('names actions that are none', async () => {
     await expect(playEpisode(corridor, [1, 'up'])).rejects.toThrow(
       'playEpisode: action 1 is the string "up" where an integer from 1 to 2 belongs',

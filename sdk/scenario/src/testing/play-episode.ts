@@ -53,12 +53,16 @@ export type EpisodeOptions = {
    * of that split.
    */
   task?: { split?: 'train' | 'eval'; index?: number }
+  /** Index into `levels`. Default: drawn by the seed; with `task.split` 'eval' 0, as in the first episode of an evaluation. */
+  level?: number
 }
 
 /** One episode. Numbers are those that the scenario returned; everything is plain data, which survives JSON. */
 export type Trajectory<Observation extends Space = Space> = {
   seed: number
   task: Task
+  /** Of a scenario with levels. */
+  level?: number
   /** Of each state, the last one included: one more than actions. */
   observations: PlainSampleOf<Observation>[]
   /** What `actionMask` returned for each state from which the episode went on; empty without one. */
@@ -99,10 +103,11 @@ type AnyDefinition = ScenarioDefinition<Space, ActionSpace, unknown>
 type AnyActions = readonly PlayedAction[] | Player | 'oracle'
 
 async function play(scenario: AnyDefinition, actions: AnyActions, options: EpisodeOptions): Promise<Trajectory> {
-  const { seed = 0, task = {} } = options
+  const { seed = 0, task = {}, level } = options
   const description = reportingFaults(undefined, () => describeScenario(scenario))
   checkTask(task, description)
-  const watched = new WatchedScenario(scenario, task.index)
+  checkLevel(level, description)
+  const watched = new WatchedScenario(scenario, task.index, level)
   const buffers = allocateBuffers(1, description.sizes)
   // A group of one plays one episode and begins no other.
   const plan = { split: task.split ?? 'train', groupSize: 1, episodes: 1 } as const
@@ -128,6 +133,7 @@ async function play(scenario: AnyDefinition, actions: AnyActions, options: Episo
   return {
     seed,
     task: watched.task,
+    ...(description.levels === undefined ? {} : { level: watched.level }),
     observations: watched.observations,
     masks: watched.masks,
     actions: played,
@@ -148,6 +154,14 @@ function checkTask({ split = 'train', index }: { split?: unknown; index?: unknow
   if (!Number.isInteger(index) || (index as number) < 0 || (index as number) > most) {
     throw new RangeError(`playEpisode: task.index is ${index}; the scenario's ${split} tasks are 0 to ${most}`)
   }
+}
+
+function checkLevel(level: unknown, { levels = [] }: ScenarioDescription): void {
+  if (level === undefined || (Number.isInteger(level) && (level as number) >= 0 && (level as number) < levels.length))
+    return
+  const known =
+    levels.length === 0 ? 'the scenario has no levels' : `the scenario's levels are 0 to ${levels.length - 1}`
+  throw new RangeError(`playEpisode: level is ${level}; ${known}`)
 }
 
 /** Runs an operation of the engine with the episode's globals, and lets promises of the scenario settle. */
@@ -219,16 +233,17 @@ class WatchedScenario {
   mask: unknown
   reward = 0
   task: Task = { split: 'train', index: 0 }
+  level = 0
   /** What the author's code threw last: the error itself has the author's stack. */
   thrown: unknown
 
-  constructor(scenario: AnyDefinition, index: number | undefined) {
+  constructor(scenario: AnyDefinition, index: number | undefined, chosenLevel: number | undefined) {
     let own: EpisodeContext | undefined
-    const contextOf = ({ rng, task }: EpisodeContext): EpisodeContext => {
-      own ??= { rng, task: index === undefined ? task : { split: task.split, index } }
+    const contextOf = ({ rng, task, level }: EpisodeContext): EpisodeContext => {
+      own ??= { rng, task: index === undefined ? task : { split: task.split, index }, level: chosenLevel ?? level }
       return own
     }
-    const oracleContext = ({ rng }: EpisodeContext): EpisodeContext => ({ rng, task: this.task })
+    const oracleContext = ({ rng }: EpisodeContext): EpisodeContext => ({ rng, task: this.task, level: this.level })
     const guarded = <Given extends unknown[], Result>(callback: (...given: Given) => Result) => {
       return (...given: Given): Result => {
         try {
@@ -243,6 +258,7 @@ class WatchedScenario {
     definition.reset = guarded((context) => {
       const given = contextOf(context)
       this.task = { split: given.task.split, index: given.task.index }
+      this.level = given.level
       return scenario.reset(given)
     })
     definition.step = guarded((state, action, context) => {
