@@ -9,6 +9,13 @@ interface Console {
 }
 declare var console: Console
 
+/** Both follow the episode's seed, as `Math.random` does. */
+interface Crypto {
+  getRandomValues<Numbers extends ArrayBufferView>(array: Numbers): Numbers
+  randomUUID(): `${string}-${string}-${string}-${string}-${string}`
+}
+declare var crypto: Crypto
+
 declare module '*.txt' {
   const text: string
   export default text

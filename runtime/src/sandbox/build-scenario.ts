@@ -148,7 +148,8 @@ async function bundle(
     target: 'node24',
     charset: 'utf8',
     legalComments: 'none',
-    define: { 'process.env.NODE_ENV': '"production"' },
+    // Packages for browsers reach `crypto` as a property of `self`.
+    define: { 'process.env.NODE_ENV': '"production"', self: 'globalThis' },
     logLevel: 'silent',
     // Never one from a folder further up: the result would depend on where the scenario lies.
     ...(existsSync(tsconfig) ? { tsconfig } : { tsconfigRaw: '{}' }),

@@ -80,7 +80,7 @@ describe('what a guest can reach', () => {
       'report(Object.getOwnPropertyNames(globalThis).filter((name) => !/^[A-Z]/.test(name)).join())',
     )
     expect(names).toBe(
-      'parseFloat,parseInt,undefined,globalThis,decodeURI,decodeURIComponent,encodeURI,encodeURIComponent,escape,unescape,eval,isFinite,isNaN,console',
+      'parseFloat,parseInt,undefined,globalThis,decodeURI,decodeURIComponent,encodeURI,encodeURIComponent,escape,unescape,eval,isFinite,isNaN,crypto,console',
     )
   })
 

@@ -1,3 +1,4 @@
+import { seededCrypto } from '@agentgym/scenario/engine'
 import type { LogLevel } from './guest-console.ts'
 import { replaceDate } from './virtual-date.ts'
 
@@ -19,7 +20,7 @@ const kept = [
 const { construct, defineProperty, deleteProperty } = Reflect
 
 /**
- * What the harness lends to the author's `Math.random` and `Date`, which follow the environment that is running, and to
+ * What the harness lends to the author's `Math.random`, `crypto` and `Date`, which follow the environment that is running, and to
  * `console`.
  */
 export type Sources = {
@@ -40,6 +41,11 @@ export function hardenRealm(sources: Sources): void {
   guardErrors()
   replaceDate(sources.now)
   define(Math, 'random', () => sources.random())
+  define(
+    globalThis,
+    'crypto',
+    seededCrypto(() => sources.random()),
+  )
   replaceLocaleMethods()
   replaceConsole(sources.log)
 }

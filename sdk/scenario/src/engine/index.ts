@@ -7,4 +7,5 @@ export { isArray, lengthOfTypedArray, max, typedArrayName, uncurryThis } from '.
 export type { ScenarioDescription } from './read-definition.ts'
 export { describeScenario } from './read-definition.ts'
 export { encodedCharacters, type SpaceDescription, type TextEncoderName, textEncoders } from './read-space.ts'
+export { type SeededCrypto, seededCrypto } from './seeded-crypto.ts'
 export { createEngine, DONE, type Engine, PENDING, type Progress, VIRTUAL_EPOCH_MS } from './vector-engine.ts'

@@ -153,7 +153,7 @@ describe('playEpisode', () => {
         await undefined
         return { reward: Math.random(), terminated: false }
       },
-      observe: ({ draw }) => [draw, Number(new Date())],
+      observe: ({ draw }) => [draw, Date.parse(new Date().toISOString())],
     })
     const [one, two] = await Promise.all([playEpisode(clock, [0, 0]), playEpisode(clock, [0, 0])])
     expect(one).toEqual(two)
