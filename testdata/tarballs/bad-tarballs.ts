@@ -357,6 +357,18 @@ const manifests: BadTarball[] = [
   bad('license-missing', 'package_license_missing', 'no licence', goodTarball({ license: undefined })),
   bad('readme-missing', 'package_readme_missing', 'no README', withoutFile('package/README.md')),
   bad(
+    'readme-placeholder',
+    'package_readme_placeholder',
+    'a line of the template in the README',
+    gzip(
+      archive(
+        goodEntries().map((entry) =>
+          entry.path === 'package/README.md' ? { ...entry, body: Buffer.from('# Maze\n\n[REPLACE: rules]\n') } : entry,
+        ),
+      ),
+    ),
+  ),
+  bad(
     'readme-binary',
     'package_readme_invalid',
     'a README that is not text',

@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process'
 import { EventEmitter } from 'node:events'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Writable } from 'node:stream'
@@ -69,6 +70,12 @@ export function runCliProcess(words: string[], { cwd, environment, onLine }: Cli
       resolve({ status, stdout: stdout.text, stderr: stderr.text, lines: jsonLines(words, stdout.text) }),
     )
   })
+}
+
+/** Writes what the template of a README asks its author for; publishing refuses it before. */
+export function writeReadme(scenarioFolder: string, text = 'A scenario of a test.'): void {
+  const file = join(scenarioFolder, 'README.md')
+  writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/\[REPLACE:[^\]]*\]/g, text))
 }
 
 class CapturedStream extends Writable {

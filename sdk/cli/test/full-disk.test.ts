@@ -1,6 +1,7 @@
 // @module-tag full
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { writeReadme } from '@agentgym/testkit/command-line'
 import { noSmallDisk, onSmallDisk } from '@agentgym/testkit/small-disk'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openRegistry, type Person, password, type Registry } from './registry-people.ts'
@@ -56,6 +57,7 @@ else
         author = registry.person('ada')
         await author.join()
         await author.run(['scenario', 'init', 'maze', '--yes'])
+        writeReadme(join(author.work, 'maze'))
         const path = join(author.work, 'maze', 'package.json')
         const manifest = JSON.parse(readFileSync(path, 'utf8'))
         writeFileSync(path, JSON.stringify({ ...manifest, name: '@ada/maze', license: 'MIT' }))

@@ -1,5 +1,7 @@
 // @module-tag full
+import { join } from 'node:path'
 import { spendCapListSchema } from '@agentgym/contract'
+import { writeReadme } from '@agentgym/testkit/command-line'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { withSession } from '../src/account/log-in.ts'
@@ -20,6 +22,7 @@ beforeAll(async () => {
   carol = registry.person('carol')
   for (const person of [ann, bob, carol]) await person.join()
   await done(ann, ['scenario', 'init', 'puck', '--yes', '--name', scenario])
+  writeReadme(join(ann.work, 'puck'))
   await done(ann, ['scenario', 'publish', 'puck'])
   await done(ann, ['price', scenario, '20', '--yes'])
 }, 300_000)
@@ -85,6 +88,7 @@ describe('a scenario with a price per run', { timeout: 300_000 }, () => {
 
   it('offers no download, and trains for users who accept its price', async () => {
     await done(ann, ['scenario', 'init', 'hosted', '--yes', '--name', '@ann/hosted'])
+    writeReadme(join(ann.work, 'hosted'))
     await done(ann, ['scenario', 'publish', 'hosted'])
     await done(ann, ['price', '@ann/hosted', '0.50/run', '--yes'])
     expect(await output(carol, ['info', '@ann/hosted'])).toMatch(/price +\$0\.50 a run/)

@@ -13,6 +13,7 @@ import {
   paymentSchema,
   pricePageSchema,
 } from '@agentgym/contract'
+import { writeReadme } from '@agentgym/testkit/command-line'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { callApi } from '../src/registry/call-api.ts'
@@ -35,6 +36,7 @@ beforeAll(async () => {
   carol = registry.person('carol')
   for (const person of [ann, bob, carol]) await person.join()
   await done(ann, ['scenario', 'init', 'puck', '--yes', '--name', scenario])
+  writeReadme(join(ann.work, 'puck'))
   await done(ann, ['scenario', 'publish', 'puck'])
   await done(ann, ['train', scenario, '--steps', '4096', '--set', 'evaluation_episodes=20'])
   await done(ann, ['agent', 'publish', 'puck', '--name', agent])

@@ -1,6 +1,7 @@
 // @module-tag full
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { writeReadme } from '@agentgym/testkit/command-line'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openRegistry, type Person, type Registry } from './registry-people.ts'
 
@@ -19,6 +20,7 @@ describe('a server on ::1 (C11)', { timeout: 120_000 }, () => {
   it('prints an address that works, and its own worker reaches it', async () => {
     await author.join()
     expect((await author.run(['scenario', 'init', 'maze', '--yes'])).status).toBe(0)
+    writeReadme(join(author.work, 'maze'))
     const path = join(author.work, 'maze', 'package.json')
     const manifest = JSON.parse(readFileSync(path, 'utf8'))
     writeFileSync(path, JSON.stringify({ ...manifest, name: '@ada/maze', license: 'MIT' }))

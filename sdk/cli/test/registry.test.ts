@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import { createClient, publishPackage } from '@agentgym/client'
 import { evaluationSchema, packageListSchema, resultEventSchema } from '@agentgym/contract'
 import { writeBuild } from '@agentgym/runtime'
-import { type CliResult, runCli, startServerProcess as startServer } from '@agentgym/testkit/command-line'
+import { type CliResult, runCli, startServerProcess as startServer, writeReadme } from '@agentgym/testkit/command-line'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { packScenario } from '../src/packages/pack-scenario.ts'
 import { startChangingProxy } from './changing-proxy.ts'
@@ -37,11 +37,13 @@ async function publish(version: string, ...words: string[]): Promise<CliResult> 
 describe('from one account to the other', () => {
   it('publish refuses invalid packages before sending anything', async () => {
     await author.run(['scenario', 'init', 'puck', '--yes'])
+    writeReadme(join(author.work, 'puck'))
     const { status, lines } = await author.run(['scenario', 'publish', 'puck', '--dry-run', '--json'])
     expect(status).toBe(2)
     expect(lines).toMatchObject([{ error: { code: 'name_invalid' } }])
     rmSync(scenario, { recursive: true })
     await author.run(['scenario', 'init', 'puck', '--yes', '--name', '@ann/puck'])
+    writeReadme(join(author.work, 'puck'))
   })
 
   it('a dry run shows exactly what would be sent, and sends nothing', async () => {

@@ -11,7 +11,7 @@ import {
   runSchema,
   serverStatusSchema,
 } from '@agentgym/contract'
-import { runCli } from '@agentgym/testkit/command-line'
+import { runCli, writeReadme } from '@agentgym/testkit/command-line'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { startChangingProxy } from './changing-proxy.ts'
 import { openRegistry, type Person, type Registry } from './registry-people.ts'
@@ -31,6 +31,7 @@ beforeAll(async () => {
   await ann.join()
   await bob.join()
   await done(ann, ['scenario', 'init', 'puck', '--yes', '--name', '@ann/puck'])
+  writeReadme(join(ann.work, 'puck'))
   await done(ann, ['scenario', 'publish', 'puck'])
 }, 240_000)
 afterAll(() => registry?.close())

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Run, runListSchema } from '@agentgym/contract'
-import { runCli } from '@agentgym/testkit/command-line'
+import { runCli, writeReadme } from '@agentgym/testkit/command-line'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openRegistry, type Person, type Registry } from './registry-people.ts'
 
@@ -28,6 +28,7 @@ beforeAll(async () => {
   ]) {
     const { status, stdout, stderr } = await ann.run([...words, '--json'])
     if (status !== 0) throw new Error(stdout + stderr)
+    if (words[1] === 'init') writeReadme(join(ann.work, 'puck'))
   }
 }, 300_000)
 afterAll(() => registry?.close())

@@ -2,6 +2,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { agentManifestSchema } from '@agentgym/contract'
+import { writeReadme } from '@agentgym/testkit/command-line'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openRegistry, type Person, type Registry } from './registry-people.ts'
 
@@ -14,6 +15,7 @@ beforeAll(async () => {
   ann = registry.person('ann')
   await ann.join()
   await done(['scenario', 'init', 'puck', '--yes', '--name', '@ann/puck'])
+  writeReadme(join(ann.work, 'puck'))
   await done(['scenario', 'publish', 'puck'])
   await done(['train', '@ann/puck', '--out', 'parent', ...short])
   await done(['agent', 'publish', 'parent', '--name', '@ann/parent', '--version', '1.0.0'])

@@ -268,6 +268,7 @@ export const errorCatalog = {
   package_kind_changed: { exit: 2, status: 409, summary: 'A package cannot change between scenario and agent.' },
   package_license_missing: { exit: 2, status: 422, summary: 'The package.json has no license.' },
   package_readme_missing: { exit: 2, status: 422, summary: 'The package has no README.' },
+  package_readme_placeholder: { exit: 2, status: 422, summary: 'The README has a line that is yet to be written.' },
   package_readme_invalid: { exit: 2, status: 422, summary: 'The README is too large or not UTF-8.' },
   package_install_script: {
     exit: 2,

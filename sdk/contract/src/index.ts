@@ -296,6 +296,7 @@ export { columnsOfView, mostViewedColumns, type ViewedSpaces, viewProblem } from
 export { nearestName } from './nearest-name.ts'
 export { parseJson } from './parse-json.ts'
 export { parseSetting, parseSettings, type SettingValue, settingValue } from './parse-setting.ts'
+export { findReadmePlaceholder, placeholderMessage, type ReadmePlaceholder } from './readme-placeholder.ts'
 export {
   type RecordedEpisode,
   type RecordedStep,

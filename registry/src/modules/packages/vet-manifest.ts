@@ -4,6 +4,8 @@ import {
   type AgentManifest,
   agentManifestSchema,
   type ErrorCode,
+  findReadmePlaceholder,
+  placeholderMessage,
   scenarioManifestSchema,
 } from '@agentgym/contract'
 import { modelLimits } from '@agentgym/contract/model'
@@ -107,6 +109,11 @@ function vetLegalParts({ manifest, readme }: Tarball): void {
     throw refused('package_license_missing', 'package.json has no "license".', 'license')
   if (readme === null || readme.trim() === '')
     throw refused('package_readme_missing', 'README.md is missing or empty.', 'readme')
+  const placeholder = findReadmePlaceholder(readme)
+  if (placeholder !== undefined) {
+    const data = { field: 'readme', line: placeholder.line }
+    throw new AgentGymError({ code: 'package_readme_placeholder', ...placeholderMessage(placeholder), data })
+  }
 }
 
 function vetNothingRuns({ manifest, files }: Tarball): void {

@@ -1,7 +1,7 @@
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { scenarioPackageSchema } from '@agentgym/contract'
+import { findReadmePlaceholder, scenarioPackageSchema } from '@agentgym/contract'
 import { describe, expect, it } from 'vitest'
 import {
   checkName,
@@ -34,7 +34,7 @@ describe('names and titles', () => {
 })
 
 describe.each(scenarioTemplates)('the template %s', (template) => {
-  it('has a valid manifest without placeholders', async () => {
+  it('has a valid manifest, and a README with a line to write', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'agentgym-template-'))
     const files = await writeTemplate(folder, { name: '@you/my-maze', title: "A $& maze's {{end}}", template })
     const manifest = scenarioPackageSchema.parse(JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')))
@@ -42,6 +42,7 @@ describe.each(scenarioTemplates)('the template %s', (template) => {
     const readme = readFileSync(join(folder, 'README.md'), 'utf8')
     expect(readme).toMatch(/^# A \$& maze's/)
     expect(readme).toContain('agentgym eval agents/my-maze')
+    expect(findReadmePlaceholder(readme)).toMatchObject({ line: 3 })
     for (const file of files)
       expect(readFileSync(join(folder, file), 'utf8')).not.toMatch(/\{\{(title|agent)\}\}|scenario-name/)
     await expect(writeTemplate(folder, { name: 'other', title: 'Other', template })).rejects.toThrow(/EEXIST/)

@@ -103,4 +103,15 @@ describe('a packed scenario', () => {
     rmSync(join(folder, 'README.md'))
     await expect(pack()).rejects.toMatchObject({ code: 'package_readme_missing' })
   })
+
+  it('needs a README that is written', async () => {
+    write('README.md', '# Line\n\n[REPLACE: what does the agent learn?]\n')
+    await expect(pack()).rejects.toMatchObject({
+      code: 'package_readme_placeholder',
+      message: expect.stringMatching(
+        /: README\.md line 3 is a placeholder: \[REPLACE: what does the agent learn\?\]\.$/,
+      ),
+      data: { line: 3 },
+    })
+  })
 })

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AgentGymError, type ErrorCode } from '@agentgym/contract'
+import { AgentGymError, type ErrorCode, findReadmePlaceholder, placeholderMessage } from '@agentgym/contract'
 import { isClientFile, type PackedFile, writePublishedTarball, writeTarball } from '@agentgym/contract/tarball'
 import type { BuiltScenario } from '@agentgym/runtime'
 import packlist from 'npm-packlist'
@@ -21,14 +21,15 @@ const localRange = /^(workspace|file|link|portal|catalog):/
  * dependencies on the author's own workspace: they are in the bundle, and cannot be installed elsewhere.
  *
  * Throws what the server would refuse: `name_invalid`, `package_license_missing`, `package_readme_missing`,
- * `package_marked_private`, `manifest_invalid`.
+ * `package_readme_placeholder`, `package_marked_private`, `manifest_invalid`.
  */
 export async function packScenario(scenario: BuiltScenario): Promise<PackedScenario> {
   const text = await readFile(join(scenario.folder, 'package.json'), 'utf8')
   const manifest: Record<string, unknown> = JSON.parse(text)
   const { name, version } = scenario.package
   const paths = await packedPaths(scenario.folder, manifest)
-  refuseUnpublishable(manifest, paths, scenario)
+  const readme = refuseUnpublishable(manifest, paths, scenario)
+  refuseReadmePlaceholder(await readFile(join(scenario.folder, readme), 'utf8'), { name, version })
   const { published, left } = publishedManifest(text, manifest)
 
   const files: PackedFile[] = []
@@ -75,7 +76,8 @@ function publishedManifest(text: string, manifest: Record<string, unknown>): { p
   return { published: left.length === 0 ? text : `${JSON.stringify(copy, null, 2)}\n`, left: [...new Set(left)] }
 }
 
-function refuseUnpublishable(manifest: Record<string, unknown>, paths: string[], scenario: BuiltScenario): void {
+/** Refuses what the server would; returns the path of the README. */
+function refuseUnpublishable(manifest: Record<string, unknown>, paths: string[], scenario: BuiltScenario): string {
   const { name, version, agentgym } = scenario.package
   const refuse = (code: ErrorCode, message: string, hint: string, field: string) =>
     new AgentGymError({ code, message: `${name}@${version}: ${message}`, hint, data: { name, version, field } })
@@ -95,7 +97,8 @@ function refuseUnpublishable(manifest: Record<string, unknown>, paths: string[],
     const hint = 'Set "license", such as "MIT" or "SEE LICENSE IN LICENSE".'
     throw refuse('package_license_missing', 'package.json has no "license"', hint, 'license')
   }
-  if (!paths.some((path) => /^readme(\.(md|markdown|txt))?$/i.test(path))) {
+  const readme = paths.find((path) => /^readme(\.(md|markdown|txt))?$/i.test(path))
+  if (readme === undefined) {
     const hint = 'Add README.md: the task, its observation, actions and reward.'
     throw refuse('package_readme_missing', 'README.md is missing', hint, 'readme')
   }
@@ -115,4 +118,14 @@ function refuseUnpublishable(manifest: Record<string, unknown>, paths: string[],
       'agentgym.entry',
     )
   }
+  return readme
+}
+
+/** Throws `package_readme_placeholder`, as the server does. */
+function refuseReadmePlaceholder(readme: string, { name, version }: { name: string; version: string }): void {
+  const placeholder = findReadmePlaceholder(readme)
+  if (placeholder === undefined) return
+  const { message, hint } = placeholderMessage(placeholder)
+  const data = { name, version, field: 'readme', line: placeholder.line }
+  throw new AgentGymError({ code: 'package_readme_placeholder', message: `${name}@${version}: ${message}`, hint, data })
 }
