@@ -10,6 +10,7 @@ export { diagnoseScenario, diffScenarios, profileScenario } from './sandbox/insp
 export { describeChange, type VersionChanges } from './sandbox/inspection/version-changes.ts'
 export { writeScenarioLibrary } from './sandbox/type-check.ts'
 export { machineWalls, type Walls } from './sandbox/walls.ts'
+export { readFrozenWeights } from './training/frozen-weights.ts'
 export { drawSeedCurves, type SeedCurves } from './training/learning-curve.ts'
 export { lockRun, writeAtomically } from './training/run-folder.ts'
 export { checkpointPath, continuedPlan, readSavedRun, type SavedRun } from './training/saved-run.ts'

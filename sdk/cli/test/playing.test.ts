@@ -3,8 +3,11 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { frozenPolicy } from '@agentgym/scenario'
+import { playEpisode } from '@agentgym/scenario/testing'
 import { createCanvas, loadImage } from '@napi-rs/canvas'
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest'
+import cartPole from '../../../plugins/cart-pole/src/index.ts'
 import { type Browser, openChromium, openVisitor } from '../../../testkit/src/browser.ts'
 import { runCli } from '../../../testkit/src/command-line.ts'
 import { typeOnTerminal } from './type-on-terminal.ts'
@@ -83,6 +86,27 @@ describe.runIf(process.platform === 'linux')('agentgym watch', () => {
     const evaluated = await runCli(['eval', agent, '--episodes', '2', '--seed', '5', '--json'], { cwd: folder })
     const mean = ends.reduce((sum, end) => sum + end.return, 0) / 2
     expect((evaluated.lines[0] as { return_mean: number }).return_mean).toBeCloseTo(mean, 6)
+  })
+})
+
+describe.runIf(process.platform === 'linux')('agentgym agent export', () => {
+  it('writes weights that a scenario plays as the agent plays', async () => {
+    const { status, lines } = await runCli(['agent', 'export', agent, 'weights.json', '--json'], { cwd: folder })
+    expect(status).toBe(0)
+    const path = join(folder, 'weights.json')
+    expect(lines).toMatchObject([{ file: path, format: 'weights', scenario: '@agentgym/cart-pole@1.0.0' }])
+    const policy = frozenPolicy(JSON.parse(await readFile(path, 'utf8')))
+    const played = await playEpisode(cartPole, (observation) => policy.choose(observation), {
+      ...{ seed: 5, task: { split: 'eval' } },
+    })
+    const watched = await runCli(['watch', agent, '--episodes', '1', '--seed', '5', '--json'], { cwd: folder })
+    expect(played.actions).toEqual((watched.lines as { action: number[] }[]).map(({ action }) => action[0]))
+  })
+
+  it('refuses what is no agent', async () => {
+    const { status, lines } = await runCli(['agent', 'export', 'nobody', 'weights.json', '--json'], { cwd: folder })
+    expect(status).toBe(2)
+    expect(lines).toMatchObject([{ error: { code: 'file_not_found' } }])
   })
 })
 

@@ -22,6 +22,7 @@ export { encodeObservation } from './engine/observation-encoder.ts'
 export { createRng, type Rng } from './engine/random-stream.ts'
 export type { SpaceDescription, TextEncoderName } from './engine/read-space.ts'
 export { frameStack, type StackedState } from './frame-stack.ts'
+export { type FrozenPolicy, type FrozenWeights, frozenPolicy } from './frozen-policy.ts'
 export type { Scene, SceneColor, ScenePoint, SceneShape } from './scene.ts'
 export {
   answer,

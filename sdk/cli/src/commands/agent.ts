@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
-import { AgentGymError, checksFailedText, type VersionDetails } from '@agentgym/contract'
-import type { Command } from 'commander'
+import { writeFile } from 'node:fs/promises'
+import { AgentGymError, checksFailedText, namingFile, type VersionDetails } from '@agentgym/contract'
+import { type Command, Option } from 'commander'
 import { type Connection, findConnection } from '../account/connection.ts'
 import { account } from '../account/log-in.ts'
 import type { CommandContext, MakeAction } from '../command-context.ts'
@@ -17,7 +18,8 @@ import { looksLikeId } from '../registry/find-by-id.ts'
 import { parsePackageTarget } from '../registry/package-target.ts'
 import { fetchAgent } from '../runs/download-agent.ts'
 import { findRun } from '../runs/run-api.ts'
-import { resolveAgentFolder } from '../targets/agents.ts'
+import { obtainAgentFolder, resolveAgentFolder } from '../targets/agents.ts'
+import { formatBytes } from '../terminal/format-values.ts'
 import { checkLines, fieldLines } from '../terminal/table.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
 import { verificationLines } from '../verification/server-verification.ts'
@@ -48,10 +50,44 @@ export function addAgentCommands(program: Command, action: MakeAction): void {
     .option('--scenario <DIR>', scenarioOptionText)
     .action(action(agentVerify))
   agent
+    .command('export')
+    .argument('<AGENT>', 'agent folder, name in ./agents, run ID, or @scope/name[@range], which is installed')
+    .argument('<FILE>', 'file to write')
+    .description('write an agent in another form, such as weights that a scenario can play')
+    .addOption(
+      new Option('--to <FORM>', 'weights: JSON for frozenPolicy of @agentgym/scenario, such as an opponent')
+        .choices(['weights'])
+        .default('weights'),
+    )
+    .action(action(agentExport))
+  agent
     .command('install')
     .argument('<NAME...>', '@scope/name[@range, tag or version]')
     .description('install agents, like agentgym install')
     .action(action(install))
+}
+
+type AgentExportFlags = { to: 'weights' }
+
+/** `agentgym agent export`: writes an agent in another form. */
+export async function agentExport(
+  target: string,
+  file: string,
+  { to }: AgentExportFlags,
+  context: CommandContext,
+): Promise<void> {
+  const folder = await obtainAgentFolder(target, context)
+  const { readFrozenWeights } = await context.runtime()
+  const weights = await readFrozenWeights(folder)
+  const path = context.resolve(file)
+  const text = `${JSON.stringify(weights, null, 1)}\n`
+  await namingFile(path, () => writeFile(path, text))
+  context.printJson({ file: path, format: to, bytes: Buffer.byteLength(text), ...weights.agent })
+  const { symbols, paint } = context.terminal
+  const shown = safeText(context.displayPath(path))
+  context.print(`${symbols.ok} Wrote ${shown} (${formatBytes(Buffer.byteLength(text))})`)
+  const example = `frozenPolicy(weights)`
+  context.print(`${symbols.next} Import it in a scenario and play it with ${paint.accent(example)}`)
 }
 
 type AgentPublishFlags = {
