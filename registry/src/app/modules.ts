@@ -11,7 +11,7 @@ import { jobsModule } from '../modules/jobs/index.ts'
 import { ledgerModule } from '../modules/ledger/index.ts'
 import { meteringModule } from '../modules/metering/index.ts'
 import { moderationModule } from '../modules/moderation/index.ts'
-import { npmModule } from '../modules/npm/index.ts'
+import { npmModule, type OpenBuiltIn } from '../modules/npm/index.ts'
 import { ordersModule } from '../modules/orders/index.ts'
 import { checkJobs, packagesModule } from '../modules/packages/index.ts'
 import { paymentsModule, requireMoneyDatabase } from '../modules/payments/index.ts'
@@ -30,7 +30,8 @@ export type Modules = {
   close(): Promise<void>
 }
 
-export async function openModules(services: AppServices): Promise<Modules> {
+/** `library`: makes the package that the npm registry serves from this installation. */
+export async function openModules(services: AppServices, library?: OpenBuiltIn): Promise<Modules> {
   await requireMoneyDatabase(services)
   await ensureSigningKey(services)
   await turnSeason(services)
@@ -45,7 +46,7 @@ export async function openModules(services: AppServices): Promise<Modules> {
     packagesModule(services),
     reviewsModule(services),
     moderationModule(services),
-    npmModule(services),
+    npmModule(services, library),
     jobsModule(services, jobs),
     runsModule(services),
     verificationModule(services),

@@ -65,12 +65,14 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
     // Loaded on demand: it adds 0.1 s to the start.
     const tracer =
       settings.tracing && (await import('../core/observability/open-tracing.ts')).openTracing(settings.tracing, log)
-    const close = await start(services, listener, { tracer: tracer ?? undefined, openSite: options.site }).catch(
-      async (error) => {
-        await services.database.close()
-        throw error
-      },
-    )
+    const close = await start(services, listener, {
+      tracer: tracer ?? undefined,
+      openSite: options.site,
+      library: options.library,
+    }).catch(async (error) => {
+      await services.database.close()
+      throw error
+    })
     if (servedPort !== null)
       await joinPort(listener, servedPort).catch(async (error) => {
         await close()
@@ -120,9 +122,13 @@ async function requireClaim({ database, config, log }: AppServices, host: string
 async function start(
   services: AppServices,
   listener: HttpListener,
-  { tracer, openSite }: { tracer: RequestTracer | undefined; openSite: OpenSite | undefined },
+  {
+    tracer,
+    openSite,
+    library,
+  }: { tracer: RequestTracer | undefined; openSite: OpenSite | undefined; library: ServeOptions['library'] },
 ): Promise<() => Promise<void>> {
-  const modules = await openModules(services)
+  const modules = await openModules(services, library)
   const stopping = new AbortController()
   const site = await openSite?.(siteHost(services))
   const app = createApp(services, { routes: modules.routes, draining: () => stopping.signal.aborted, tracer, site })

@@ -130,7 +130,8 @@ export async function writeScenarioLibrary(folder: string): Promise<void> {
   const source = JSON.parse(await readFile(path.join(path.dirname(librarySource), '..', 'package.json'), 'utf8'))
   const entry = (name: string) => ({ types: `./dist/${name}.d.ts`, default: `./dist/${name}.js` })
   const exports = { '.': entry('index'), './testing': entry('testing/index') }
-  const manifest = { ...source, exports, [SOURCE_HASH]: librarySourceHash() }
+  const types = exports['.'].types
+  const manifest = { ...source, files: ['dist'], types, exports, [SOURCE_HASH]: librarySourceHash() }
   await writeFile(path.join(folder, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`)
 }
 

@@ -15,6 +15,7 @@ import {
 } from '../../core/observability/tracing.ts'
 import type { MarketConfig, ServerConfig } from '../../core/services.ts'
 import { type ObjectStoreAddress, s3AddressFrom } from '../../core/storage/open-object-store.ts'
+import type { OpenBuiltIn } from '../../modules/npm/index.ts'
 import { listeningHost } from '../own-address.ts'
 
 const MEBIBYTE = 2 ** 20
@@ -160,6 +161,8 @@ export type ServeOptions = {
   publicUrl?: string
   /** Opens the marketplace's site. Without it, the server has only the API and the reference pages. */
   site?: OpenSite
+  /** Makes `@agentgym/scenario` as a package, which the npm registry then serves. */
+  library?: OpenBuiltIn
   /** Used for settings without an option. Default: the environment of the process. */
   environment?: NodeJS.ProcessEnv
   /** Set if this process shares its port with others. */

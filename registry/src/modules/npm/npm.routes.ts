@@ -13,6 +13,7 @@ import {
   setTag,
   tagsOf,
 } from '../packages/index.ts'
+import { type BuiltInReader, builtInReader, type OpenBuiltIn } from './built-in-package.ts'
 import { immutable, nothingHere, npmFailures, tokenNeeded } from './npm-errors.ts'
 import { finishLogin, logOut, passwordLogin, startLogin } from './npm-login.ts'
 import { deprecateByDocument, isPnpm, npmSearch, packageSource } from './npm-packages.ts'
@@ -21,7 +22,12 @@ import { answerAudit, notServed } from './npm-services.ts'
 import { documentSlots, type PublishRequest, parsePutDocument } from './publish-document.ts'
 import { type VerdaccioReader, verdaccioReader } from './verdaccio-server.ts'
 
-type Npm = { services: PackageServices; verdaccio: VerdaccioReader; inSlot: ReturnType<typeof documentSlots> }
+type Npm = {
+  services: PackageServices
+  verdaccio: VerdaccioReader
+  readBuiltIn: BuiltInReader
+  inSlot: ReturnType<typeof documentSlots>
+}
 type NpmContext = Context<Env>
 
 /**
@@ -39,10 +45,15 @@ const npmRules: RouteRules = {
  * The npm registry at `/npm/`. Verdaccio serves reads of packages, behind our access rules. Writes, and requests about
  * the registry itself, are handled here and never reach it.
  */
-export function npmRoutes(services: PackageServices): Hono<Env> {
+export function npmRoutes(services: PackageServices, library?: OpenBuiltIn): Hono<Env> {
   const { config, log } = services
   const report = (error: unknown) => log.error('a request to the npm registry failed', { error: describe(error) })
-  const npm = { services, verdaccio: verdaccioReader(config.publicUrl, report), inSlot: documentSlots() }
+  const npm = {
+    services,
+    verdaccio: verdaccioReader(config.publicUrl, report),
+    readBuiltIn: builtInReader(library, config.publicUrl),
+    inSlot: documentSlots(),
+  }
   const routes = new Hono<Env>()
   routes.all('/npm', declare(npmRules), (c) => c.json({ registry: 'AgentGym' }))
   // Uses the raw path, because the router has partly decoded it and the difference matters here.
@@ -63,7 +74,9 @@ function answerTarget(npm: Npm, c: NpmContext, target: NpmTarget): Response | Pr
   if (target.kind === 'service') return answerService(npm, c, target.path)
   if (target.kind === 'tags') return answerTags(npm, c, target)
   if (target.kind === 'revision') throw refuseRevision(c, target.name)
-  if (c.req.method === 'GET' || c.req.method === 'HEAD') return readPackage(npm, c, target)
+  if (c.req.method === 'GET' || c.req.method === 'HEAD') {
+    return npm.readBuiltIn(c, target) ?? readPackage(npm, c, target)
+  }
   if (c.req.method === 'PUT' && target.kind === 'package') return putPackage(npm, c, target.name)
   if (c.req.method === 'DELETE') throw immutable(target.name)
   throw nothingHere(c)

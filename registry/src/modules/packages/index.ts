@@ -4,7 +4,7 @@ export { checkJobs, decideVersion } from './check-jobs.ts'
 export { describeVersion, versionDetails } from './describe-versions.ts'
 export { markdownHtml } from './documents/markdown-html.ts'
 export { keepReadmeHtml, readmeHtmlOf, rendering, unrendered } from './documents/version-documents.store.ts'
-export { findablePackageName, type PackageName, parsePackageName } from './package-name.ts'
+export { builtInName, findablePackageName, type PackageName, parsePackageName } from './package-name.ts'
 export { openPackageServices, type PackageServices } from './package-services.ts'
 export { packagesModule } from './packages.module.ts'
 export {

@@ -26,6 +26,7 @@ describe('parsePackageName', () => {
     '@acme/node_modules',
     '@acme/%2e%2e',
     '@acme/..',
+    '@agentgym/scenario',
     `@acme/${'a'.repeat(210)}`,
   ])('refuses %s', (name) => {
     expect(() => parsePackageName(name)).toThrowError(expect.objectContaining({ code: 'name_invalid' }))

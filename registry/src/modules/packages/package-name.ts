@@ -17,6 +17,9 @@ const part = /^[a-z0-9]+(?:[._-][a-z0-9]+)*$/
 /** Names with a special meaning to npm, JavaScript objects or file systems. */
 const reserved = new Set(['node_modules', 'favicon.ico', 'constructor', 'prototype', 'package', 'package.json'])
 
+/** Served by every server from its own installation: the library that scenarios import. */
+export const builtInName = '@agentgym/scenario'
+
 /** Validates the name to publish under: upper case is refused, not converted. Throws `name_invalid`. */
 export function parsePackageName(text: string): PackageName {
   const [, scope, base] = /^@([^/]*)\/([^/]*)$/.exec(text) ?? []
@@ -25,6 +28,7 @@ export function parsePackageName(text: string): PackageName {
   if (text !== text.toLowerCase()) throw nameInvalid(text, 'it must be lower-case')
   if (!part.test(scope)) throw nameInvalid(text, 'its scope is not a username')
   if (reserved.has(base)) throw nameInvalid(text, `"${base}" is reserved`)
+  if (text === builtInName) throw nameInvalid(text, 'servers serve a package of their own under this name')
   if (!part.test(base)) throw nameInvalid(text, 'it must consist of letters and digits, joined by single . _ or -')
   return { full: text, scope, base, canonical: `@${scope}/${canonicalName(base)}` }
 }

@@ -3,6 +3,7 @@ import cluster from 'node:cluster'
 import { enableCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { GroupSnapshot, MetricsSnapshot } from '@agentgym/registry/processes'
+import { openScenarioLibrary } from '../packages/library-package.ts'
 import { applyServerProxy } from '../proxies/find-proxy.ts'
 import type { FromProcess, ProcessStart, ToProcess } from './fork-server.ts'
 
@@ -49,7 +50,7 @@ async function run(start: ProcessStart): Promise<void> {
     const { port, data, environment } = start
     await applyServerProxy(readSettings({ port, data, environment }).proxy)
     const group = { process: start.process, servedPort: start.servedPort, figures: readGroup }
-    const server = await serve({ port, data, environment, site, group })
+    const server = await serve({ port, data, environment, site, library: openScenarioLibrary, group })
     readMetrics = server.figures
     await send({ kind: 'serving', url: server.url, hasSite: site !== undefined })
     await stopRequested.promise
