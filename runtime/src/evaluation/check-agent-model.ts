@@ -1,8 +1,7 @@
+import { checkPolicySpaces, sha256 } from '@agentgym/agent/engine'
 import { AgentGymError, type AgentManifest } from '@agentgym/contract'
 import { checkModelStructure, type ModelLimits } from '@agentgym/contract/model'
-import { checkPolicySpaces } from '../policy/policy-spec.ts'
 import { faultMessage } from '../sandbox/checks/check-messages.ts'
-import { sha256 } from '../sandbox/sha256.ts'
 import { type GoldenBatchOptions, runGoldenBatch } from './golden-batch.ts'
 
 export type AgentModelCheck = { id: 'hash' | 'policy' | 'structure' | 'golden_batch'; ok: boolean; message: string }

@@ -1,3 +1,4 @@
+import { agentGymHome, readAgentWithModel } from '@agentgym/agent/engine'
 import {
   AgentGymError,
   type AgentManifest,
@@ -13,8 +14,7 @@ import { locateFault } from '../sandbox/source-place.ts'
 import { superviseJob, threadEnvironment } from '../sandbox/supervisor.ts'
 import type { EvaluationJob, EvaluationMessage } from './evaluation.process.ts'
 import type { PlayedEvaluation } from './evaluator.ts'
-import { readAgentWithModel } from './read-agent.ts'
-import { agentGymHome, recallScenario } from './scenario-store.ts'
+import { recallScenario } from './scenario-store.ts'
 
 export type EvaluateOptions = {
   /** Folder of the agent package. */

@@ -1,5 +1,12 @@
 import { parentPort } from 'node:worker_threads'
 import {
+  checkPolicySpaces,
+  type EncoderSet,
+  greedyActions,
+  loadModelSession,
+  TextVectors,
+} from '@agentgym/agent/engine'
+import {
   AgentGymError,
   type ErrorReport,
   type EvaluationTasks,
@@ -9,16 +16,13 @@ import {
   sampleEpisodeLimits,
   type TaskOrder,
 } from '@agentgym/contract'
-import { greedyActions } from '../policy/action-sampling.ts'
-import { forgetEnded, loadModelSession } from '../policy/policy-session.ts'
-import { checkPolicySpaces } from '../policy/policy-spec.ts'
+import { forgetEnded } from '../policy/policy-session.ts'
+import { encodeObservations } from '../rollout/encode-observations.ts'
 import { EpisodeSampler } from '../sandbox/episode-sampler.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { createSandboxedEnvironment, type SandboxedEnvironment } from '../sandbox/sandboxed-environment.ts'
 import type { ScenarioCode } from '../sandbox/scenario-code.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
-import { encodeObservations } from '../text-encoder/encode-observations.ts'
-import { type EncoderSet, TextVectors } from '../text-encoder/text-vectors.ts'
 import { type EpisodeOutcome, EVALUATION_ENVIRONMENTS, playEpisodes } from './play-episodes.ts'
 
 export type EvaluationRequest = {

@@ -1,6 +1,6 @@
+import { obtainEncoders } from '@agentgym/agent/engine'
 import type { SampleEpisode } from '@agentgym/contract'
 import { serveJob } from '../sandbox/job-process.ts'
-import { obtainEncoders } from '../text-encoder/text-vectors.ts'
 import { type EvaluationTask, Evaluator, type PlayedEvaluation } from './evaluator.ts'
 
 export type EvaluationJob = Omit<EvaluationTask, 'encoders' | 'limits' | 'onEpisodes' | 'onSample'>

@@ -1,4 +1,5 @@
 import { Worker } from 'node:worker_threads'
+import type { EncoderSet } from '@agentgym/agent/engine'
 import {
   AgentGymError,
   type Evaluation,
@@ -10,7 +11,6 @@ import {
 } from '@agentgym/contract'
 import type { JobLimits } from '../sandbox/limits.ts'
 import type { ScenarioCode } from '../sandbox/scenario-code.ts'
-import type { EncoderSet } from '../text-encoder/text-vectors.ts'
 import type { EvaluationReply, EvaluationRequest } from './evaluation-worker.ts'
 import { isClearSuccess, summarize } from './summarize.ts'
 

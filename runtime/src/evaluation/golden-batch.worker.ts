@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto'
 import { parentPort } from 'node:worker_threads'
+import { loadModelSession, type PolicySession, threefry2x32 } from '@agentgym/agent/engine'
 import { AgentGymError, type ErrorReport, type ObservationLeaf, type PolicySpec } from '@agentgym/contract'
-import { threefry2x32 } from '../policy/action-sampling.ts'
-import { loadModelSession, type PolicySession } from '../policy/policy-session.ts'
 
 export type GoldenRequest = { policy: PolicySpec; model: Uint8Array }
 export type GoldenReply =

@@ -1,14 +1,8 @@
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { sha256 } from '@agentgym/agent/engine'
 import { namingFile, scenarioPackageSchema } from '@agentgym/contract'
 import type { BuiltScenario } from '../sandbox/build-scenario.ts'
-import { sha256 } from '../sandbox/sha256.ts'
-
-/** The default folder for kept bundles: `AGENTGYM_HOME`, or `.agentgym` in the user's home. */
-export function agentGymHome(): string {
-  return process.env.AGENTGYM_HOME ?? join(homedir(), '.agentgym')
-}
 
 /**
  * Keeps the bundle that an agent was trained on, by its hash, on this machine. An agent package names its scenario by

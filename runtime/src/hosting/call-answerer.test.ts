@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { greedyActions, loadModelSession, readState, type Spaces, TextVectors } from '@agentgym/agent/engine'
 import { callAnswersRequestSchema, callsABatch, type PolicySpec, type SpaceDescription } from '@agentgym/contract'
 import type { SpaceDescription as EngineSpace } from '@agentgym/scenario/engine'
 import fc from 'fast-check'
@@ -8,23 +9,19 @@ import { endlessLoop, overflow } from '../../../testdata/models/hostile-models.t
 import { attribute, floats, integers, node } from '../../../testdata/models/onnx-writer.ts'
 import { goodAgent } from '../../../testdata/tarballs/good-agent.ts'
 import { playEpisodes } from '../evaluation/play-episodes.ts'
-import { greedyActions } from '../policy/action-sampling.ts'
 import { exportModel } from '../policy/policy-graph.ts'
-import { loadModelSession } from '../policy/policy-session.ts'
 import { buildPolicySpec } from '../policy/policy-spec.ts'
 import { randomWeights, testRandom } from '../policy/testing/policy-cases.ts'
 import { createNativeEnvironment } from '../rollout/testing/native-environment.ts'
-import { testEncoders } from '../text-encoder/testing/test-encoder.ts'
-import { TextVectors } from '../text-encoder/text-vectors.ts'
-import { callAnswerer } from './call-answerer.ts'
-import { readState, type ServedCall, type ServedSpaces } from './call-codec.ts'
+import { testEncoders } from '../rollout/testing/test-encoder.ts'
+import { callAnswerer, type ServedCall } from './call-answerer.ts'
 import { actionSpaces, hasChoices, observationSpaces, randomMask, randomSample } from './testing/random-calls.ts'
 
 const network = { hidden: [6], activation: 'tanh', embedding: 3, normalizeObservation: true } as const
 
-type Agent = { scenario: ServedSpaces; policy: PolicySpec; model: Uint8Array }
+type Agent = { scenario: Spaces; policy: PolicySpec; model: Uint8Array }
 
-function randomAgent(scenario: ServedSpaces, random: () => number): Agent {
+function randomAgent(scenario: Spaces, random: () => number): Agent {
   const policy = buildPolicySpec(scenario, { ...network, hidden: [...network.hidden] })
   return { scenario, policy, model: exportModel(policy, randomWeights(policy, random)) }
 }
@@ -101,7 +98,7 @@ describe('what a served agent does', () => {
   })
 
   it('reads texts with the encoder of training, and answers a text that is none with an error', async () => {
-    const scenario: ServedSpaces = {
+    const scenario: Spaces = {
       observation: { type: 'text', encoder: 'minilm', maxTokens: 8, vocabulary: 30522 },
       action: { type: 'discrete', n: 30, start: 0 },
     }
@@ -123,7 +120,7 @@ describe('what a served agent does', () => {
   })
 
   it('goes on from the state that the caller sends back, and begins an episode without one', () => {
-    const scenario: ServedSpaces = {
+    const scenario: Spaces = {
       observation: { type: 'discrete', n: 3, start: 0 },
       action: { type: 'discrete', n: 4, start: 0 },
     }

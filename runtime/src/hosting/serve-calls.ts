@@ -1,6 +1,6 @@
+import { readAgentWithModel } from '@agentgym/agent/engine'
 import { answerCalls, type Client, leaseCalls } from '@agentgym/client'
 import { AgentGymError, type CallAnswer, type ErrorReport, type LeasedCalls } from '@agentgym/contract'
-import { readAgentWithModel } from '../evaluation/read-agent.ts'
 import { publicReport } from '../worker/failure-report.ts'
 import { inFolder, obtainPackage } from '../worker/obtain-package.ts'
 import {

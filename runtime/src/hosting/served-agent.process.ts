@@ -1,10 +1,9 @@
 import { Worker } from 'node:worker_threads'
+import { type EncoderSet, obtainEncoders } from '@agentgym/agent/engine'
 import { AgentGymError } from '@agentgym/contract'
 import { modelTimeout } from '../evaluation/model-failure.ts'
 import { serveJob } from '../sandbox/job-process.ts'
-import { type EncoderSet, obtainEncoders } from '../text-encoder/text-vectors.ts'
-import type { ServedManifest } from './call-answerer.ts'
-import type { ServedCall } from './call-codec.ts'
+import type { ServedCall, ServedManifest } from './call-answerer.ts'
 import type { ThreadReply, ThreadRequest } from './served-agent.worker.ts'
 
 /** `deadlineMs`: for loading the model, and for each batch of calls. */

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util'
+import { callInvalid, obtainEncoder, obtainEncoders } from '@agentgym/agent/engine'
 import { AgentGymError, type AgentManifest, type CallAnswer, callAnswersRequestSchema } from '@agentgym/contract'
 import { blameModel, modelTimeout } from '../evaluation/model-failure.ts'
 import { superviseJob, threadEnvironment } from '../sandbox/supervisor.ts'
-import { obtainEncoder } from '../text-encoder/obtain-encoder.ts'
-import { obtainEncoders } from '../text-encoder/text-vectors.ts'
-import { callInvalid, type ServedCall } from './call-codec.ts'
+import type { ServedCall } from './call-answerer.ts'
 import type { ServedAgentJob } from './served-agent.process.ts'
 
 /** Eight nested dicts and a box of eight dimensions: no valid value is nested deeper. */

@@ -1,8 +1,7 @@
 import { parentPort } from 'node:worker_threads'
+import type { EncoderSet } from '@agentgym/agent/engine'
 import { AgentGymError, type CallAnswer, type ErrorReport } from '@agentgym/contract'
-import type { EncoderSet } from '../text-encoder/text-vectors.ts'
-import { type CallAnswerer, callAnswerer, type ServedManifest } from './call-answerer.ts'
-import type { ServedCall } from './call-codec.ts'
+import { type CallAnswerer, callAnswerer, type ServedCall, type ServedManifest } from './call-answerer.ts'
 
 export type ThreadRequest =
   | { type: 'load'; manifest: ServedManifest; model: Uint8Array; encoders: EncoderSet }

@@ -1,5 +1,5 @@
 import type { CallAnswer } from '@agentgym/contract'
-import type { ServedCall } from './call-codec.ts'
+import type { ServedCall } from './call-answerer.ts'
 import { type AgentWithModel, ServedAgent, type ServedAgentEvents, type ServedAgentLimits } from './served-agent.ts'
 
 export type ServedAgentsOptions = {

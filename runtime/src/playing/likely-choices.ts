@@ -1,6 +1,6 @@
+import { actionComponents } from '@agentgym/agent/engine'
 import type { PolicySpec, RecordedStep } from '@agentgym/contract'
 import { recordedEpisodeLimits } from '@agentgym/contract'
-import { actionComponents } from '../policy/action-components.ts'
 
 /**
  * The likeliest choices of a policy's first component, which is the action itself or the tool, in the first row. Undefined for

@@ -1,5 +1,5 @@
+import { readAgentWithModel } from '@agentgym/agent/engine'
 import { AgentGymError, type RecordedEpisode, type TaskOrder } from '@agentgym/contract'
-import { readAgentWithModel } from '../evaluation/read-agent.ts'
 import { type BuiltScenario, identityOf } from '../sandbox/build-scenario.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { scenarioCode } from '../sandbox/scenario-code.ts'

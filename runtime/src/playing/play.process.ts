@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads'
+import { obtainEncoders } from '@agentgym/agent/engine'
 import { AgentGymError } from '@agentgym/contract'
 import { serveJob } from '../sandbox/job-process.ts'
-import { obtainEncoders } from '../text-encoder/text-vectors.ts'
 import type { FromPlayThread, ToPlayThread } from './play.worker.ts'
 import type { PlayJob, PlayRequest } from './play-messages.ts'
 

@@ -1,17 +1,21 @@
 import { parentPort } from 'node:worker_threads'
+import {
+  checkPolicySpaces,
+  type EncoderSet,
+  greedyActions,
+  loadModelSession,
+  type PolicySession,
+  TextVectors,
+} from '@agentgym/agent/engine'
 import { AgentGymError, type ErrorReport, recordedEpisodeLimits } from '@agentgym/contract'
 import { actionLeaves, MAX_METRICS, TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
 import { EpisodeHash, EVALUATION_ENVIRONMENTS } from '../evaluation/play-episodes.ts'
-import { greedyActions } from '../policy/action-sampling.ts'
-import { loadModelSession, type PolicySession } from '../policy/policy-session.ts'
-import { checkPolicySpaces } from '../policy/policy-spec.ts'
+import { encodeObservations } from '../rollout/encode-observations.ts'
 import { RandomActions } from '../sandbox/checks/baseline-policies.ts'
 import { EpisodeReader, roundNumber } from '../sandbox/episode-sampler.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { createSandboxedEnvironment, type SandboxedEnvironment } from '../sandbox/sandboxed-environment.ts'
 import type { VectorEnvironment } from '../sandbox/vector-environment.ts'
-import { encodeObservations } from '../text-encoder/encode-observations.ts'
-import { type EncoderSet, TextVectors } from '../text-encoder/text-vectors.ts'
 import { likelyChoices } from './likely-choices.ts'
 import type { PlayJob, PlayReply, PlayRequest, SeenReply } from './play-messages.ts'
 

@@ -1,10 +1,15 @@
+import {
+  distributionSize,
+  gaussianSize,
+  greedyActions,
+  logSlope,
+  sampleActions,
+  threefry2x32,
+} from '@agentgym/agent/engine'
 import type { SpaceDescription } from '@agentgym/contract'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { greedyActions, sampleActions, threefry2x32 } from './action-sampling.ts'
-import { distributionSize, gaussianSize } from './parameter-layout.ts'
 import { buildPolicySpec, type NetworkSettings } from './policy-spec.ts'
-import { logSlope } from './squash.ts'
 import { testRandom, toolSpaces } from './testing/policy-cases.ts'
 
 const network = { hidden: [], activation: 'tanh', embedding: 1, normalizeObservation: false } as const

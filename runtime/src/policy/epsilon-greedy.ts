@@ -1,5 +1,10 @@
-import { actionComponents } from './action-components.ts'
-import { greedyActions, type SampledActions, type SamplingRequest, threefry2x32 } from './action-sampling.ts'
+import {
+  actionComponents,
+  greedyActions,
+  type SampledActions,
+  type SamplingRequest,
+  threefry2x32,
+} from '@agentgym/agent/engine'
 
 const TO_UNIT = 2 ** -32
 

@@ -1,8 +1,9 @@
+import { loadModelSession } from '@agentgym/agent/engine'
 import { stateSize } from '@agentgym/contract/model'
 import { describe, expect, test } from 'vitest'
 import { createLearner } from '../learner/learner.ts'
 import { exportModel } from './policy-graph.ts'
-import { createPolicySession, loadModelSession } from './policy-session.ts'
+import { createPolicySession } from './policy-session.ts'
 import {
   policyCases,
   randomObservations,

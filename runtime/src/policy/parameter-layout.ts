@@ -1,3 +1,4 @@
+import { distributionSize, gaussianSize, leafColumns } from '@agentgym/agent/engine'
 import type { ActionLeaf, ObservationLeaf, PolicySpec } from '@agentgym/contract'
 import { type ConvolutionLayer, convolutionLayers, imageFeatures } from './convolution.ts'
 
@@ -47,21 +48,6 @@ function featureSize(spec: PolicySpec): number {
   return spec.observation.reduce((sum, leaf) => sum + leafFeatures(spec, leaf), 0)
 }
 
-/**
- * Columns of the distribution row: logits of every categorical leaf, means of every box leaf. A squashed Gaussian, which has
- * boxes only, has a log standard deviation for every mean besides, after all of them.
- */
-export function distributionSize(spec: PolicySpec): number {
-  const columns = spec.action.reduce((sum, leaf) => sum + leafColumns(leaf), 0)
-  return spec.head === 'squashed_gaussian' ? 2 * columns : columns
-}
-
-/** Columns of one leaf in the distribution row: none of what the policy does not choose. */
-export function leafColumns(leaf: ActionLeaf): number {
-  if (leaf.fixed !== undefined) return 0
-  return leaf.kind === 'box' ? leaf.size : leaf.counts.reduce((a, b) => a + b, 0)
-}
-
 /** Numbers that the actor gives for a leaf: those of the distribution row, or a pointer's query. */
 export function outputColumns(leaf: ActionLeaf): number {
   return leaf.pointer?.units ?? leafColumns(leaf)
@@ -85,12 +71,6 @@ export function networksOf(spec: PolicySpec): NetworkShape[] {
     { name: 'actor', outputs: spec.action.reduce((sum, leaf) => sum + outputColumns(leaf), 0), gain: 0.01 },
     { name: 'critic', outputs: 1, gain: 1 },
   ]
-}
-
-/** Elements of the parameter `log_std`, which a squashed Gaussian does not have. */
-export function gaussianSize(spec: PolicySpec): number {
-  if (spec.head === 'squashed_gaussian') return 0
-  return spec.action.reduce((sum, leaf) => sum + (leaf.kind === 'box' ? leafColumns(leaf) : 0), 0)
 }
 
 /** Columns of all box leaves together: the length of the normalizer's statistics. */

@@ -1,3 +1,4 @@
+import { distributionSize, LOG_STD_RANGE, leafColumns, SQUASH_LIMIT, type SquashKind } from '@agentgym/agent/engine'
 import type { ActionLeaf, PolicySpec } from '@agentgym/contract'
 import { actionOutputNames, STATE_INPUT, STATE_OUTPUT, stateSize } from '@agentgym/contract/model'
 import { type ConvolutionLayer, convolutionLayers } from './convolution.ts'
@@ -6,9 +7,7 @@ import { type GraphWeight, graphWeights } from './graph-weights.ts'
 import { encodeModel, FLOAT, INT64 } from './onnx-model.ts'
 import {
   convolutionName,
-  distributionSize,
   joinedParts,
-  leafColumns,
   leafParts,
   type NetworkName,
   NORMALIZER_CLIP,
@@ -18,7 +17,6 @@ import {
   parameterLayout,
   pointerName,
 } from './parameter-layout.ts'
-import { LOG_STD_RANGE, SQUASH_LIMIT, type SquashKind } from './squash.ts'
 
 /** Names in the rollout graph; a state is the actor's alone. */
 export const ROLLOUT_INPUT = 'observations'

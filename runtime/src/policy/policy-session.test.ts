@@ -1,15 +1,10 @@
+import { distributionSize, loadModelSession, type PolicySession } from '@agentgym/agent/engine'
 import { actionOutputNames } from '@agentgym/contract/model'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { describe, expect, test } from 'vitest'
-import { distributionSize, parameterLayout } from './parameter-layout.ts'
+import { parameterLayout } from './parameter-layout.ts'
 import { exportModel, logDeviations, rolloutModel } from './policy-graph.ts'
-import {
-  createPolicySession,
-  forgetEnded,
-  loadModelSession,
-  type PolicySession,
-  type RolloutSession,
-} from './policy-session.ts'
+import { createPolicySession, forgetEnded, type RolloutSession } from './policy-session.ts'
 import { buildPolicySpec } from './policy-spec.ts'
 import {
   policyCases,

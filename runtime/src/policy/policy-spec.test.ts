@@ -1,7 +1,8 @@
+import { checkPolicySpaces, outputNames } from '@agentgym/agent/engine'
 import { policySpecSchema, type SpaceDescription } from '@agentgym/contract'
 import { describe, expect, test } from 'vitest'
 import { convolutionLayers } from './convolution.ts'
-import { buildPolicySpec, checkPolicySpaces, outputNames } from './policy-spec.ts'
+import { buildPolicySpec } from './policy-spec.ts'
 
 const network = { hidden: [64, 64], activation: 'tanh', embedding: 8, normalizeObservation: false } as const
 const cart: SpaceDescription = {

@@ -1,13 +1,13 @@
 import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { loadModelSession } from '@agentgym/agent/engine'
 import { checkModelStructure } from '@agentgym/contract/model'
 import { InferenceSession, Tensor } from 'onnxruntime-node'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { goodModel, goodPolicy } from '../../../testdata/models/good-models.ts'
 import { random } from '../../../testdata/models/hostile-models.ts'
 import { polyglot } from '../../../testdata/models/polyglot.ts'
-import { loadModelSession } from './policy-session.ts'
 
 let folder: string
 let ort: Buffer

@@ -1,10 +1,9 @@
+import { checkPolicySpaces, logSlope, type Squash, sampleActions, squashed } from '@agentgym/agent/engine'
 import type { SpaceDescription } from '@agentgym/contract'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { quadrature } from '../learner/testing/reference-loss.ts'
-import { sampleActions } from './action-sampling.ts'
-import { buildPolicySpec, checkPolicySpaces } from './policy-spec.ts'
-import { logSlope, type Squash, squashed } from './squash.ts'
+import { buildPolicySpec } from './policy-spec.ts'
 
 const observation: SpaceDescription = { type: 'discrete', n: 1, start: 0 }
 const network = { hidden: [], activation: 'tanh', embedding: 1, normalizeObservation: false } as const

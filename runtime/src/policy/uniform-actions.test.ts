@@ -1,6 +1,6 @@
+import { sampleActions } from '@agentgym/agent/engine'
 import type { SpaceDescription } from '@agentgym/contract'
 import { describe, expect, test } from 'vitest'
-import { sampleActions } from './action-sampling.ts'
 import { buildPolicySpec } from './policy-spec.ts'
 import { uniformActions } from './uniform-actions.ts'
 

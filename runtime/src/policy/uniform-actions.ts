@@ -1,6 +1,11 @@
-import { actionComponents } from './action-components.ts'
-import { environmentActions, type SampledActions, type SamplingRequest, threefry2x32 } from './action-sampling.ts'
-import { logSlope } from './squash.ts'
+import {
+  actionComponents,
+  environmentActions,
+  logSlope,
+  type SampledActions,
+  type SamplingRequest,
+  threefry2x32,
+} from '@agentgym/agent/engine'
 
 const TO_UNIT = 2 ** -32
 const HALF_LOG_TWO_PI = 0.5 * Math.log(2 * Math.PI)

@@ -1,11 +1,10 @@
 import { Worker } from 'node:worker_threads'
+import type { EncodedText, EncoderSet, EncodingCounts, ExecutionProvider } from '@agentgym/agent/engine'
 import { AgentGymError, type ErrorReport, type PolicySpec, type ScenarioLogs } from '@agentgym/contract'
 import type { RolloutSegment } from '../learner/learner-types.ts'
-import type { ExecutionProvider } from '../policy/onnx-session.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import type { ScenarioCode } from '../sandbox/scenario-code.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
-import type { EncodedText, EncoderSet, EncodingCounts } from '../text-encoder/text-vectors.ts'
 import type { EnvironmentSnapshot, PackedEpisodes } from './episodes.ts'
 
 type Answer<Type extends WorkerReply['type']> = Extract<WorkerReply, { type: Type }>

@@ -2,11 +2,11 @@ import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, 
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { sha256 } from '@agentgym/agent/engine'
 import { AgentGymError, fileFailure, type ScenarioPackage } from '@agentgym/contract'
 import * as esbuild from 'esbuild'
 import { explainNodeModule } from './import-chain.ts'
 import { readScenarioPackage } from './read-scenario-package.ts'
-import { sha256 } from './sha256.ts'
 import { codeFrame, type SourcePlace } from './source-place.ts'
 import type { ScenarioIdentity } from './vector-environment.ts'
 

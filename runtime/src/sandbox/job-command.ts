@@ -43,7 +43,9 @@ function nodeSwitches(roots: string[], stack: number): string[] {
 /** Folders that a job must read to load its modules: its own package, the workspace's packages, and node_modules. */
 function readableRoots(entry: string): string[] {
   const require = createRequire(import.meta.url)
-  const packages = ['@agentgym/contract', '@agentgym/scenario/engine'].map((name) => packageRoot(require.resolve(name)))
+  const packages = ['@agentgym/agent/engine', '@agentgym/contract', '@agentgym/scenario/engine'].map((name) =>
+    packageRoot(require.resolve(name)),
+  )
   const runtime = packageRoot(fileURLToPath(import.meta.url))
   const roots = new Set([runtime, packageRoot(entry), ...packages])
   for (let folder = runtime; folder !== path.dirname(folder); folder = path.dirname(folder)) {

@@ -1,8 +1,7 @@
 import process from 'node:process'
 import { Worker } from 'node:worker_threads'
+import type { EncoderFiles, TextEncoderName } from '@agentgym/agent/engine'
 import { AgentGymError, type ErrorReport } from '@agentgym/contract'
-import type { EncoderFiles } from '../text-encoder/sentence-encoder.ts'
-import type { TextEncoderName } from '../text-encoder/sentence-encoders.ts'
 import type { JobLimits } from './limits.ts'
 
 /** A job's end of the line to its supervisor. */

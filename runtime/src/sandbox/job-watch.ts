@@ -1,8 +1,8 @@
 import { AgentGymError } from '@agentgym/contract'
 import { isCrossing, type Place, progressKey, readPlace } from './board.ts'
-import type { OutputTail } from './escape-output.ts'
 import { BEAT_MS } from './job-process.ts'
 import type { JobLimits } from './limits.ts'
+import type { OutputTail } from './output-tail.ts'
 import { formatMs, scenarioError } from './scenario-failure.ts'
 import type { ScenarioIdentity } from './vector-environment.ts'
 

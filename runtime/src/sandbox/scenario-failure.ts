@@ -1,7 +1,6 @@
-import { AgentGymError, type ErrorCode, errorCatalog } from '@agentgym/contract'
+import { AgentGymError, type ErrorCode, errorCatalog, escapeOutput } from '@agentgym/contract'
 import { type Phase, phases } from '@agentgym/scenario/engine'
 import type { Place } from './board.ts'
-import { escapeOutput } from './escape-output.ts'
 import type { ScenarioIdentity } from './vector-environment.ts'
 
 /** Longest piece of a guest's own text in a message: more would bury what we say. */

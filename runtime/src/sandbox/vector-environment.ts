@@ -1,4 +1,3 @@
-import type { SpaceDescription } from '@agentgym/contract'
 import type { EnvironmentBuffers, ScenarioDescription } from '@agentgym/scenario/engine'
 
 /** What a scenario says of itself once it is loaded: the engine's own type. */
@@ -32,22 +31,4 @@ export interface VectorEnvironment {
    */
   restore(environment: number, episode: number, actions: Float32Array): void
   dispose(): void
-}
-
-/** A space in a few words: `box [4]`, `discrete 2`, `dict { camera: box [8, 8], speed: box [1] }`. */
-export function describeSpace(space: SpaceDescription): string {
-  switch (space.type) {
-    case 'box':
-      return `box [${space.shape.join(', ')}]`
-    case 'discrete':
-      return `discrete ${space.n}`
-    case 'multiDiscrete':
-      return `multiDiscrete [${space.nvec.join(', ')}]`
-    case 'text':
-      return `text of ${space.maxTokens} tokens${space.encoder === undefined ? '' : `, encoded by ${space.encoder}`}`
-    case 'list':
-      return `list of up to ${space.slots} items of ${space.features} numbers`
-    case 'dict':
-      return `dict { ${space.entries.map(({ name, space: inner }) => `${name}: ${describeSpace(inner)}`).join(', ')} }`
-  }
 }

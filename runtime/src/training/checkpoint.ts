@@ -1,5 +1,5 @@
+import { sha256 } from '@agentgym/agent/engine'
 import { AgentGymError, type AgentParent, type Evaluation, type TrainingPlan } from '@agentgym/contract'
-import { sha256 } from '../sandbox/sha256.ts'
 import type { ScenarioIdentity } from '../sandbox/vector-environment.ts'
 import { withChosen } from './chosen-defaults.ts'
 import type { CurvePoint, EpisodeResult } from './run-statistics.ts'

@@ -1,4 +1,5 @@
 import { join } from 'node:path'
+import { sha256 } from '@agentgym/agent/engine'
 import {
   type AgentManifest,
   type AgentParent,
@@ -9,7 +10,6 @@ import {
 } from '@agentgym/contract'
 import { runtimeSignature } from '../evaluation/runtime-signature.ts'
 import { type BuiltScenario, identityOf } from '../sandbox/build-scenario.ts'
-import { sha256 } from '../sandbox/sha256.ts'
 import { drawLearningCurve } from './learning-curve.ts'
 import { writeAtomically } from './run-folder.ts'
 import type { TrainingOutcome } from './run-training.ts'

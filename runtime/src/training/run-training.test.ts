@@ -1,6 +1,7 @@
 // @module-tag full
 import { existsSync, readdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { readAgent } from '@agentgym/agent/engine'
 import {
   agentManifestSchema,
   progressEventSchema,
@@ -10,7 +11,6 @@ import {
 } from '@agentgym/contract'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { failureOf, removeFixtures, scenarioOf, temporaryFolder } from '../../test/scenario-fixture.ts'
-import { readAgent } from '../evaluation/read-agent.ts'
 import type { BuiltScenario } from '../sandbox/build-scenario.ts'
 import { packageAgent } from './package-agent.ts'
 import type { RunTrainingOptions } from './run-training.ts'

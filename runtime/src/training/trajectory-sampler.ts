@@ -1,7 +1,7 @@
+import { environmentActions } from '@agentgym/agent/engine'
 import type { PolicySpec, Trajectory } from '@agentgym/contract'
 import { TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
 import type { RolloutSegment } from '../learner/learner-types.ts'
-import { environmentActions } from '../policy/action-sampling.ts'
 
 const MAX_STEPS = 1_000
 

@@ -1,5 +1,6 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { sha256 } from '@agentgym/agent/engine'
 import type { PolicySpec, SpaceDescription, TrainingAlgorithm } from '@agentgym/contract'
 import { afterAll, describe, expect, it } from 'vitest'
 import { goodAgent } from '../../../testdata/tarballs/good-agent.ts'
@@ -7,7 +8,6 @@ import { failureOf, removeFixtures, temporaryFolder } from '../../test/scenario-
 import { exportModel } from '../policy/policy-graph.ts'
 import { buildPolicySpec, type NetworkSettings } from '../policy/policy-spec.ts'
 import { randomWeights, testRandom } from '../policy/testing/policy-cases.ts'
-import { sha256 } from '../sandbox/sha256.ts'
 import { policyOfPlan } from './policy-of-plan.ts'
 import { assertStartsFrom, readWarmStart, warmStartPlan } from './warm-start.ts'
 

@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isDeepStrictEqual } from 'node:util'
+import { readAgentWithModel } from '@agentgym/agent/engine'
 import {
   AgentGymError,
   type AgentParent,
@@ -13,7 +14,6 @@ import {
   type TrainingAlgorithm,
   type TrainingPlan,
 } from '@agentgym/contract'
-import { readAgentWithModel } from '../evaluation/read-agent.ts'
 import { readPolicyWeights } from '../policy/read-weights.ts'
 import { type PlanRequest, resolveAutomatic } from './settings.ts'
 

@@ -1,4 +1,5 @@
 import path from 'node:path'
+import { readAgentWithModel } from '@agentgym/agent/engine'
 import { sendEvaluation } from '@agentgym/client'
 import {
   AgentGymError,
@@ -7,7 +8,6 @@ import {
   type SampleEpisode,
 } from '@agentgym/contract'
 import { checkAgentModel } from '../evaluation/check-agent-model.ts'
-import { readAgentWithModel } from '../evaluation/read-agent.ts'
 import { runtimeSignature } from '../evaluation/runtime-signature.ts'
 import { cut, withoutFolders } from './failure-report.ts'
 import { type JobContext, releaseLease } from './job-context.ts'

@@ -1,3 +1,4 @@
+import { readAgent } from '@agentgym/agent/engine'
 import {
   AgentGymError,
   compareEvaluations,
@@ -6,7 +7,6 @@ import {
 } from '@agentgym/contract'
 import { type EvaluateOptions, playEvaluation } from '../evaluation/evaluate-agent.ts'
 import type { PlayedEvaluation } from '../evaluation/evaluator.ts'
-import { readAgent } from '../evaluation/read-agent.ts'
 import { cut, hasDied, publicReport, withoutFolders } from './failure-report.ts'
 
 type Task = LeasedEvaluation['evaluation']['tasks'][number]

@@ -1,9 +1,9 @@
 // @module-tag full
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { loadModelSession } from '@agentgym/agent/engine'
 import { readAgent } from '@agentgym/runtime'
 import { afterAll, describe, expect, it } from 'vitest'
-import { loadModelSession } from '../../src/policy/policy-session.ts'
 import { removeFixtures, scenarioOf, trained } from '../scenario-fixture.ts'
 
 afterAll(removeFixtures)

@@ -1,10 +1,10 @@
 // @module-tag full
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { loadModelSession } from '@agentgym/agent/engine'
 import { readAgent } from '@agentgym/runtime'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createLearner } from '../../src/learner/learner.ts'
-import { loadModelSession } from '../../src/policy/policy-session.ts'
 import { decodeCheckpoint } from '../../src/training/checkpoint.ts'
 import { removeFixtures, scenarioOf, trained } from '../scenario-fixture.ts'
 

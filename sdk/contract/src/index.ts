@@ -291,6 +291,7 @@ export {
 } from './api/verification.ts'
 export { continuedAgentPlan, continuedNetwork } from './continued-network.ts'
 export { type ErrorCode, errorCatalog } from './error-catalog.ts'
+export { escapeOutput } from './escape-output.ts'
 export { fileFailure, namingFile } from './file-failure.ts'
 export { columnsOfView, mostViewedColumns, type ViewedSpaces, viewProblem } from './fitting-view.ts'
 export { nearestName } from './nearest-name.ts'
@@ -319,7 +320,13 @@ export {
   successCriteriaSchema,
 } from './scenario-manifest.ts'
 export { type PictureColor, pictureColors, type Scene, type SceneShape, sceneLimits, sceneSchema } from './scene.ts'
-export { type SpaceDescription, type SpaceLeaf, spaceDescriptionSchema, spaceLeaves } from './space-description.ts'
+export {
+  describeSpace,
+  type SpaceDescription,
+  type SpaceLeaf,
+  spaceDescriptionSchema,
+  spaceLeaves,
+} from './space-description.ts'
 export {
   type CheckReport,
   type ChosenDefaults,

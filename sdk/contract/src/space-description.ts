@@ -111,3 +111,21 @@ export function spaceLeaves(space: SpaceDescription, path: string[] = []): Space
       return [{ ...leaf, kind: 'list', shape: [space.slots, 1 + space.features] }]
   }
 }
+
+/** A space in a few words: `box [4]`, `discrete 2`, `dict { camera: box [8, 8], speed: box [1] }`. */
+export function describeSpace(space: SpaceDescription): string {
+  switch (space.type) {
+    case 'box':
+      return `box [${space.shape.join(', ')}]`
+    case 'discrete':
+      return `discrete ${space.n}`
+    case 'multiDiscrete':
+      return `multiDiscrete [${space.nvec.join(', ')}]`
+    case 'text':
+      return `text of ${space.maxTokens} tokens${space.encoder === undefined ? '' : `, encoded by ${space.encoder}`}`
+    case 'list':
+      return `list of up to ${space.slots} items of ${space.features} numbers`
+    case 'dict':
+      return `dict { ${space.entries.map(({ name, space: inner }) => `${name}: ${describeSpace(inner)}`).join(', ')} }`
+  }
+}

@@ -1,6 +1,6 @@
+import { distributionSize, logSlope } from '@agentgym/agent/engine'
 import type { PolicySpec } from '@agentgym/contract'
-import { distributionSize, parameterLayout } from '../../policy/parameter-layout.ts'
-import { logSlope } from '../../policy/squash.ts'
+import { parameterLayout } from '../../policy/parameter-layout.ts'
 import { referenceForward, referenceSequences } from '../../policy/testing/reference-forward.ts'
 import type { GrpoUpdate, Minibatch, PpoUpdate } from '../learner-types.ts'
 import { actionSizes } from './ppo-cases.ts'

@@ -1,6 +1,6 @@
+import { loadModelSession } from '@agentgym/agent/engine'
 import { AgentGymError, type PolicySpec } from '@agentgym/contract'
 import { serveJob } from '../../sandbox/job-process.ts'
-import { loadModelSession } from '../policy-session.ts'
 
 export type ModelsToLoad = { policy: PolicySpec; bytes: Uint8Array }[]
 /** `ran`, or the code that ONNX Runtime's refusal has. */

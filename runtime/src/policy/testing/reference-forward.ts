@@ -1,9 +1,8 @@
+import { distributionSize, LOG_STD_RANGE, leafColumns } from '@agentgym/agent/engine'
 import type { PolicySpec } from '@agentgym/contract'
 import { type ConvolutionLayer, convolutionLayers } from '../convolution.ts'
 import {
   criticLayout,
-  distributionSize,
-  leafColumns,
   leafFeatures,
   NORMALIZER_CLIP,
   NORMALIZER_EPSILON,
@@ -11,7 +10,6 @@ import {
   outputColumns,
   parameterLayout,
 } from '../parameter-layout.ts'
-import { LOG_STD_RANGE } from '../squash.ts'
 
 /** Distribution rows as the exported model gives them: squashed means in the action's own units. */
 export function exportedDistribution(spec: PolicySpec, distribution: ArrayLike<number>, batch: number): Float64Array {

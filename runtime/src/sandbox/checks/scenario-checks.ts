@@ -1,5 +1,6 @@
 import {
   type AgentGymError,
+  describeSpace,
   type EvaluationTasks,
   isFixedTaskSet,
   type SampleEpisode,
@@ -10,7 +11,6 @@ import {
 } from '@agentgym/contract'
 import { viewedSpaces } from '../episode-sampler.ts'
 import type { SandboxedEnvironment, SandboxedEnvironmentOptions } from '../sandboxed-environment.ts'
-import { describeSpace } from '../vector-environment.ts'
 import { RandomActions } from './baseline-policies.ts'
 import { CheckFailure, type CheckId, type Finding } from './check-messages.ts'
 import { COMPARED_ENVIRONMENTS, type ComparedEpisodes, playCompared } from './compared-episodes.ts'

@@ -1,99 +1,24 @@
-import { readFile } from 'node:fs/promises'
-import { homedir } from 'node:os'
-import { join, resolve } from 'node:path'
-import { AgentGymError, parseJson } from '@agentgym/contract'
-import { z } from 'zod'
+import {
+  type Connection,
+  type Credentials,
+  credentialsPath,
+  findConnection as findOwnConnection,
+} from '@agentgym/agent/packages'
 import type { CommandContext } from '../command-context.ts'
 import type { CommandIo } from '../command-io.ts'
 import { proxyFor } from '../proxies/find-proxy.ts'
 import { writePrivateFile } from './write-private-file.ts'
 
-export const defaultServer = 'http://localhost:4477'
+export { agentGymHome, type Connection, defaultServer, readCredentials } from '@agentgym/agent/packages'
 
-export type Connection = {
-  /** Address of the server, without a trailing slash. */
-  server: string
-  token: string | null
-  /** Where the token comes from, for the hints of errors. */
-  tokenSource: 'environment' | 'login' | null
-}
-
-/**
- * The server and the token to use: `AGENTGYM_SERVER` and `AGENTGYM_TOKEN` override what is stored. A stored token is
- * sent to its own server only.
- */
+/** The server and the token to use, as every program of AgentGym finds them. */
 export async function findConnection({ io }: CommandContext, server?: string): Promise<Connection> {
-  const credentials = await readCredentials(io)
-  const address = serverAddress(server || io.environment.AGENTGYM_SERVER || credentials.server || defaultServer)
+  const connection = await findOwnConnection(io, server)
   // An invalid proxy is reported here, not as a server that does not answer.
-  proxyFor(address, io.environment)
-  const fromEnvironment = io.environment.AGENTGYM_TOKEN?.trim()
-  if (fromEnvironment) return { server: address, token: fromEnvironment, tokenSource: 'environment' }
-  const stored = Object.hasOwn(credentials.logins, address) ? credentials.logins[address] : undefined
-  return { server: address, token: stored?.token ?? null, tokenSource: stored ? 'login' : null }
-}
-
-/** A server address in its normal form: `HTTP://Host:80/` is `http://host`. Throws `config_invalid`. */
-function serverAddress(text: string): string {
-  const url = URL.canParse(text) ? new URL(text) : undefined
-  if (url && (url.protocol === 'http:' || url.protocol === 'https:') && url.username === '' && url.password === '') {
-    return `${url.origin}${url.pathname.replace(/\/+$/, '')}`
-  }
-  throw new AgentGymError({
-    code: 'config_invalid',
-    message: `${JSON.stringify(text.slice(0, 200))} is not a server address`,
-    hint: `Write it as ${defaultServer} or https://agentgym.example, without a username or password.`,
-    data: { field: 'server' },
-  })
-}
-
-const loginSchema = z.object({
-  username: z.string(),
-  token: z.string(),
-  /** Null for a token that was not created by `login`. */
-  token_id: z.string().nullable(),
-  expires_at: z.string().nullable(),
-  /** The .npmrc that also contains the token. */
-  npmrc: z.string().nullable(),
-})
-
-const credentialsSchema = z.object({
-  /** The server that was logged in to last. */
-  server: z.string().nullable(),
-  /** By address: a token is sent only to the server that issued it. */
-  logins: z.record(z.string(), loginSchema),
-})
-type Credentials = z.infer<typeof credentialsSchema>
-
-function credentialsPath(io: CommandIo): string {
-  return join(agentGymHome(io), 'credentials.json')
-}
-
-/** What `login` stored; empty before the first login. */
-export async function readCredentials(io: CommandIo): Promise<Credentials> {
-  const path = credentialsPath(io)
-  let text: string
-  try {
-    text = await readFile(path, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return { server: null, logins: {} }
-    throw error
-  }
-  const parsed = credentialsSchema.safeParse(parseJson(text))
-  if (parsed.success) return parsed.data
-  throw new AgentGymError({
-    code: 'config_invalid',
-    message: `${path} is not a valid credentials file`,
-    hint: 'Delete it and log in again: agentgym login.',
-    data: { path },
-  })
+  proxyFor(connection.server, io.environment)
+  return connection
 }
 
 export async function writeCredentials(credentials: Credentials, io: CommandIo): Promise<void> {
   await writePrivateFile(credentialsPath(io), `${JSON.stringify(credentials, null, 2)}\n`, 0o600)
-}
-
-/** The configuration folder: `AGENTGYM_HOME`, or `.agentgym` in the user's home. */
-export function agentGymHome({ environment, cwd }: Pick<CommandIo, 'environment' | 'cwd'>): string {
-  return resolve(cwd, environment.AGENTGYM_HOME || join(environment.HOME || homedir(), '.agentgym'))
 }

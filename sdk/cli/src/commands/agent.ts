@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs'
+import { parsePackageTarget } from '@agentgym/agent/packages'
 import { writeFile } from 'node:fs/promises'
 import { AgentGymError, checksFailedText, namingFile, type VersionDetails } from '@agentgym/contract'
 import { type Command, Option } from 'commander'
@@ -15,7 +16,6 @@ import {
   uploadWithProgress,
 } from '../packages/publish-package.ts'
 import { looksLikeId } from '../registry/find-by-id.ts'
-import { parsePackageTarget } from '../registry/package-target.ts'
 import { fetchAgent } from '../runs/download-agent.ts'
 import { findRun } from '../runs/run-api.ts'
 import { obtainAgentFolder, resolveAgentFolder } from '../targets/agents.ts'

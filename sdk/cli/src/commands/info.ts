@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { type PackageTarget, parsePackageTarget } from '@agentgym/agent/packages'
 import { packagePath } from '@agentgym/client'
 import {
   type AgentManifest,
@@ -19,7 +20,7 @@ import type { CommandContext, MakeAction } from '../command-context.ts'
 import { listedPriceText } from '../market/price-text.ts'
 import { readVersion } from '../packages/publish-package.ts'
 import { callApi } from '../registry/call-api.ts'
-import { type PackageTarget, parsePackageTarget, resolvePackage } from '../registry/package-target.ts'
+import { resolvePackage } from '../registry/package-target.ts'
 import { resolveAgentFolder } from '../targets/agents.ts'
 import { findBuiltIn, findLocalScenario, resolveScenarioFolder, unscopedName } from '../targets/scenarios.ts'
 import { formatBytes, formatCount, formatValue } from '../terminal/format-values.ts'

@@ -1,7 +1,7 @@
+import { installedPackages, type LockedFolder } from '@agentgym/agent/packages'
 import { AgentGymError, type AgentManifest, type SuccessCriteria } from '@agentgym/contract'
 import type { Command } from 'commander'
 import type { CommandContext, MakeAction, Runtime } from '../command-context.ts'
-import { installedPackages, type LockedFolder } from '../packages/lock-file.ts'
 import { agentsFolder, findAgents } from '../targets/agents.ts'
 import { builtInScenarios, unscopedName } from '../targets/scenarios.ts'
 import { formatCount, formatTarget, formatValue } from '../terminal/format-values.ts'
@@ -28,7 +28,7 @@ export async function list(context: CommandContext): Promise<void> {
   const agents: FoundAgent[] = []
   if (runtime) for (const { name, folder } of folders) agents.push(await readFound(name, folder, runtime))
 
-  const installed = await installedPackages(context)
+  const installed = await installedPackages(context.io)
 
   context.printJson({
     scenarios: scenarios.map(({ folder, package: { name, version, agentgym } }) => {

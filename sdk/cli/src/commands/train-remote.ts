@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
+import { findLocked, parsePackageTarget } from '@agentgym/agent/packages'
 import {
   AgentGymError,
   formatAmount,
@@ -14,8 +15,6 @@ import { account } from '../account/log-in.ts'
 import type { CommandContext } from '../command-context.ts'
 import { priceText } from '../market/price-text.ts'
 import { budgetOption, readAmount } from '../option-values.ts'
-import { findLocked } from '../packages/lock-file.ts'
-import { parsePackageTarget } from '../registry/package-target.ts'
 import { readStatus, startRun } from '../runs/run-api.ts'
 import { howToFollow, watchRunHere } from '../runs/watch-run-here.ts'
 import { agentsFolder } from '../targets/agents.ts'
@@ -85,7 +84,7 @@ export async function publishedTarget(
   const published = parsePackageTarget(target)
   const here = existsSync(context.resolve(target))
   if (published !== undefined && !here) {
-    const locked = await findLocked(published, context)
+    const locked = await findLocked(published, context.io)
     const range = locked?.version ?? published.range
     return { name: published.name, text: range ? `${published.name}@${range}` : published.name }
   }

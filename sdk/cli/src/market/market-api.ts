@@ -1,3 +1,4 @@
+import type { PackageTarget } from '@agentgym/agent/packages'
 import { packagePath } from '@agentgym/client'
 import {
   type Balance,
@@ -17,7 +18,6 @@ import {
 import type { z } from 'zod'
 import type { Connection } from '../account/connection.ts'
 import { callApi, idempotencyKey, sendIdempotent } from '../registry/call-api.ts'
-import type { PackageTarget } from '../registry/package-target.ts'
 
 /** The offer for a package; `account` is the organization that would buy it. */
 export function readOffer(connection: Connection, { name, range }: PackageTarget, account?: string): Promise<Offer> {

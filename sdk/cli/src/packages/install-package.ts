@@ -1,11 +1,10 @@
+import { findStored, lockPackage, type PackageTarget, storePackage } from '@agentgym/agent/packages'
 import { downloadPackage } from '@agentgym/client'
 import { AgentGymError } from '@agentgym/contract'
 import { agentGymHome, type Connection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
 import { clientOf, explained, outlastingOutage } from '../registry/call-api.ts'
-import { type PackageTarget, resolvePackage } from '../registry/package-target.ts'
-import { lockPackage } from './lock-file.ts'
-import { findStored, storePackage } from './package-store.ts'
+import { resolvePackage } from '../registry/package-target.ts'
 
 export type InstalledPackage = {
   name: string

@@ -1,6 +1,6 @@
+import { readPackage } from '@agentgym/agent/packages'
 import { describe, expect, it } from 'vitest'
 import { packAgent } from './pack-agent.ts'
-import { readPackage } from './read-package.ts'
 
 const text = (value: string) => new TextEncoder().encode(value)
 const agent = new Map([

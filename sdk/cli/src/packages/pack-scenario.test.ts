@@ -3,10 +3,10 @@ import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
+import { readPackage } from '@agentgym/agent/packages'
 import { buildScenario } from '@agentgym/runtime'
 import { afterAll, beforeEach, describe, expect, it } from 'vitest'
 import { packScenario } from './pack-scenario.ts'
-import { readPackage } from './read-package.ts'
 
 const root = mkdtempSync(join(tmpdir(), 'agentgym-pack-'))
 afterAll(() => rmSync(root, { recursive: true, force: true }))

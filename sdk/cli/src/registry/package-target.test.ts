@@ -1,5 +1,6 @@
+import { parsePackageTarget } from '@agentgym/agent/packages'
 import { describe, expect, it } from 'vitest'
-import { parsePackageTarget, requirePackageTarget } from './package-target.ts'
+import { requirePackageTarget } from './package-target.ts'
 
 describe('a package target', () => {
   it.each([

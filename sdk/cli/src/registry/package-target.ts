@@ -1,23 +1,8 @@
+import { type PackageTarget, parsePackageTarget } from '@agentgym/agent/packages'
 import { packagePath } from '@agentgym/client'
 import { AgentGymError, type ResolvedVersion, resolvedVersionSchema } from '@agentgym/contract'
 import type { Connection } from '../account/connection.ts'
 import { callApi } from './call-api.ts'
-
-export type PackageTarget = {
-  /** `@acme/maze`. */
-  name: string
-  /** A range, tag or exact version; undefined where none was given. */
-  range: string | undefined
-}
-
-const pattern = /^(@[^@/\s]+\/[^@/\s]+)(?:@(.*))?$/
-
-/** Reads `@scope/name[@range|tag|version]`; undefined for anything else. Whether the name is allowed is the server's to say. */
-export function parsePackageTarget(text: string): PackageTarget | undefined {
-  const match = pattern.exec(text.trim())
-  if (!match) return undefined
-  return { name: match[1], range: match[2]?.trim() || undefined }
-}
 
 /** As `parsePackageTarget`; throws `name_invalid` where the text names no package. */
 export function requirePackageTarget(text: string): PackageTarget {

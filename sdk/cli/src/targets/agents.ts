@@ -1,11 +1,10 @@
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import { findLocked, parsePackageTarget } from '@agentgym/agent/packages'
 import { AgentGymError, nearestName } from '@agentgym/contract'
 import type { CommandContext } from '../command-context.ts'
-import { findLocked } from '../packages/lock-file.ts'
 import { looksLikeId } from '../registry/find-by-id.ts'
-import { parsePackageTarget } from '../registry/package-target.ts'
 import { findLocalRun } from '../runs/local-runs.ts'
 import { installTarget, unscopedName } from './scenarios.ts'
 
@@ -17,7 +16,7 @@ export const agentsFolder = 'agents'
  */
 export async function resolveAgentFolder(target: string, context: CommandContext): Promise<string> {
   const wanted = parsePackageTarget(target)
-  const installed = wanted && (await findLocked(wanted, context))?.folder
+  const installed = wanted && (await findLocked(wanted, context.io))?.folder
   const candidates = [target, ...(installed ? [installed] : []), join(agentsFolder, unscopedName(target))]
   const found = candidates
     .map((folder) => context.resolve(folder))

@@ -2,14 +2,13 @@ import { existsSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { findLocked, type PackageTarget, parsePackageTarget } from '@agentgym/agent/packages'
 import { AgentGymError, nearestName, type ScenarioPackage } from '@agentgym/contract'
 import { packageKind, readScenarioPackage } from '@agentgym/runtime/scenario-package'
 import { findConnection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
 import { printInstalled } from '../commands/install.ts'
 import { type InstallOptions, installPackage } from '../packages/install-package.ts'
-import { findLocked } from '../packages/lock-file.ts'
-import { type PackageTarget, parsePackageTarget } from '../registry/package-target.ts'
 import { transferProgress } from '../terminal/progress.ts'
 import { safeText } from '../terminal/text.ts'
 
@@ -27,7 +26,7 @@ export async function obtainScenarioFolder(target: string, context: CommandConte
 
 /** The folder of a package: the locked version, if that satisfies the range, else installed from the registry. */
 export async function installTarget(wanted: PackageTarget, context: CommandContext): Promise<string> {
-  const locked = await findLocked(wanted, context)
+  const locked = await findLocked(wanted, context.io)
   if (locked === undefined) return install(wanted, {}, context)
   if (locked.folder !== null) return locked.folder
   const exact = { name: locked.name, range: locked.version }

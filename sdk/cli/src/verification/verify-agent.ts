@@ -1,3 +1,4 @@
+import type { PackageTarget } from '@agentgym/agent/packages'
 import { heldOutSeed, matchesCommitment, verifyStatement } from '@agentgym/client'
 import {
   AgentGymError,
@@ -10,7 +11,7 @@ import { type Connection, findConnection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
 import { installPackage } from '../packages/install-package.ts'
 import { readVersion } from '../packages/publish-package.ts'
-import { type PackageTarget, resolvePackage } from '../registry/package-target.ts'
+import { resolvePackage } from '../registry/package-target.ts'
 import { formatCount } from '../terminal/format-values.ts'
 import { transferProgress } from '../terminal/progress.ts'
 import { safeText } from '../terminal/text.ts'

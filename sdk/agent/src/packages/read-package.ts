@@ -1,5 +1,5 @@
 import { AgentGymError } from '@agentgym/contract'
-import { readTarball } from '@agentgym/runtime/tarball'
+import { readTarball } from './read-tarball.ts'
 
 /** What an installed package needs: what runs, what describes it, and its license. Sources stay in the tarball. */
 const installed = /^(package\.json|dist\/scenario\.js|agent\.json|model\.onnx|learning-curve\.svg)$/

@@ -1,7 +1,6 @@
+import { type EncodedLeaf, encodedLeaves, type TextVectors } from '@agentgym/agent/engine'
 import { IDLE, TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
 import type { VectorEnvironment } from '../sandbox/vector-environment.ts'
-import { type EncodedLeaf, encodedLeaves } from './sentence-encoders.ts'
-import type { TextVectors } from './text-vectors.ts'
 
 /**
  * The same environment, whose rows hold the vectors of its texts whenever a method returns. An environment without such

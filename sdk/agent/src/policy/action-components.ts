@@ -1,5 +1,5 @@
 import type { PolicySpec } from '@agentgym/contract'
-import { distributionSize } from './parameter-layout.ts'
+import { distributionSize } from './distribution-columns.ts'
 import type { Squash } from './squash.ts'
 
 /** A component that counts only in rows whose action has `choice` in `column`; null: in every row. */

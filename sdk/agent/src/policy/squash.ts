@@ -27,6 +27,14 @@ export function squashed({ kind, center, scale }: Squash, u: number): number {
   return center + scale * (kind === 'exp' ? Math.exp(limited) : Math.sinh(limited))
 }
 
+/** The u of an action of `squashed`: as far out as float32 tells, where the action is at its bound. */
+export function unsquashed({ kind, center, scale }: Squash, action: number): number {
+  const x = (action - center) / scale
+  if (kind === 'sinh') return Math.asinh(x)
+  const [least, most] = [2 ** -24, 1 - 2 ** -24]
+  return kind === 'exp' ? Math.log(Math.max(least, x)) : Math.atanh(Math.min(most, Math.max(-most, x)))
+}
+
 /** log |da/du|. */
 export function logSlope({ kind, scale }: Squash, u: number): number {
   const size = Math.log(Math.abs(scale))

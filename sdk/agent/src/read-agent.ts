@@ -2,8 +2,8 @@ import { open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AgentGymError, type AgentManifest, agentManifestSchema, parseJson } from '@agentgym/contract'
 import { checkModelStructure } from '@agentgym/contract/model'
-import { localModelLimits } from '../policy/local-model-limits.ts'
-import { sha256 } from '../sandbox/sha256.ts'
+import { localModelLimits } from './policy/local-model-limits.ts'
+import { sha256 } from './sha256.ts'
 
 /** A manifest is a few kilobytes. */
 const maxManifestBytes = 4 * 2 ** 20

@@ -7,7 +7,7 @@ import {
   type FixedComponent,
   type GaussianComponent,
 } from './action-components.ts'
-import { logSlope, squashed } from './squash.ts'
+import { logSlope, squashed, unsquashed } from './squash.ts'
 
 /** Names the random numbers of one vector step; nothing of them is stored anywhere. */
 type SamplingKey = {
@@ -283,6 +283,15 @@ function sampleGaussian(
 /** Samples in the environment's units: squashed where the policy squashes, and within the bounds. */
 export function environmentActions(spec: PolicySpec, actions: Float32Array, rows: number, out: Float32Array): void {
   takeActions(actions, actionComponents(spec), rows, out)
+}
+
+/** A row of an exported model, whose means are actions, as `sampleActions` takes it: with the means before their squash. */
+export function beforeSquash(spec: PolicySpec, distribution: Float32Array): Float32Array {
+  const { gaussian } = actionComponents(spec)
+  if (gaussian.every(({ squash }) => squash === null)) return distribution
+  const row = distribution.slice()
+  for (const { mean, squash } of gaussian) if (squash !== null) row[mean] = unsquashed(squash, row[mean])
+  return row
 }
 
 function takeActions(actions: Float32Array, components: ActionComponents, rows: number, out: Float32Array): void {

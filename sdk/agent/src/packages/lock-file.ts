@@ -4,10 +4,9 @@ import { join } from 'node:path'
 import { AgentGymError, namingFile, parseJson } from '@agentgym/contract'
 import semver from 'semver'
 import { z } from 'zod'
-import { agentGymHome } from '../account/connection.ts'
-import type { CommandContext } from '../command-context.ts'
-import type { PackageTarget } from '../registry/package-target.ts'
+import { agentGymHome, type Surroundings } from '../home.ts'
 import { findStored } from './package-store.ts'
+import type { PackageTarget } from './package-target.ts'
 
 /** In the working folder; belongs under version control, so that installs are reproducible. */
 export const lockFileName = 'agentgym.lock'
@@ -62,10 +61,10 @@ export async function lockPackage(name: string, locked: LockedPackage, folder: s
 export type LockedFolder = LockedPackage & { name: string; folder: string | null }
 
 /** The packages of agentgym.lock with their folders on this machine (null: not downloaded). */
-export async function installedPackages({ io }: CommandContext): Promise<LockedFolder[]> {
+export async function installedPackages(surroundings: Surroundings): Promise<LockedFolder[]> {
   const found: LockedFolder[] = []
-  for (const [name, locked] of await readLock(io.cwd)) {
-    found.push({ name, ...locked, folder: await findStored(locked.integrity, agentGymHome(io)) })
+  for (const [name, locked] of await readLock(surroundings.cwd)) {
+    found.push({ name, ...locked, folder: await findStored(locked.integrity, agentGymHome(surroundings)) })
   }
   return found
 }
@@ -77,7 +76,7 @@ function satisfies(locked: LockedPackage, range: string | undefined): boolean {
 }
 
 /** The lock entry of a package, if it satisfies the requested range. */
-export async function findLocked(target: PackageTarget, context: CommandContext): Promise<LockedFolder | undefined> {
-  const found = (await installedPackages(context)).find((one) => one.name === target.name)
+export async function findLocked(target: PackageTarget, surroundings: Surroundings): Promise<LockedFolder | undefined> {
+  const found = (await installedPackages(surroundings)).find((one) => one.name === target.name)
   return found && satisfies(found, target.range) ? found : undefined
 }

@@ -1,11 +1,11 @@
+import { type EncoderSet, TextVectors } from '@agentgym/agent/engine'
 import { box, defineScenario, dict, discrete, text } from '@agentgym/scenario'
 import { TRUNCATED } from '@agentgym/scenario/engine'
 import fc from 'fast-check'
 import { beforeAll, expect, it } from 'vitest'
-import { createNativeEnvironment } from '../rollout/testing/native-environment.ts'
 import { encodeObservations } from './encode-observations.ts'
+import { createNativeEnvironment } from './testing/native-environment.ts'
 import { testEncoders } from './testing/test-encoder.ts'
-import { type EncoderSet, TextVectors } from './text-vectors.ts'
 
 let encoders: EncoderSet
 let reference: TextVectors

@@ -1,0 +1,1 @@
+export { Acting } from './acting.ts'
