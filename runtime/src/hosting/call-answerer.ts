@@ -39,7 +39,7 @@ export function callAnswerer(
     return answers.map((answer, i): CallAnswer => {
       const { id } = calls[i]
       if (answer instanceof AgentGymError) return { id, error: answer.toReport() }
-      const { value: _, ...action } = answer
+      const { value: _, choices: __, ...action } = answer
       return { id, ...action, model_ms: modelMs }
     })
   }

@@ -1,6 +1,14 @@
 import { AgentGymError, type HostedAction, type PolicySpec } from '@agentgym/contract'
 import { stateSize } from '@agentgym/contract/model'
-import { actionDescriber, type Call, callEncoder, choiceProbabilities, readState, writeState } from './call-codec.ts'
+import {
+  actionDescriber,
+  type Call,
+  callEncoder,
+  choiceProbabilities,
+  choosingLeaf,
+  readState,
+  writeState,
+} from './call-codec.ts'
 import { actionComponents } from './policy/action-components.ts'
 import { beforeSquash, greedyActions, type SampledActions, sampleActions } from './policy/action-sampling.ts'
 import type { PolicySession } from './policy/model-session.ts'
@@ -11,6 +19,8 @@ import type { TextVectors } from './texts/text-vectors.ts'
 export type SamplingSeed = { seed: number; step: number }
 
 export type Decided = HostedAction & {
+  /** Probabilities of the action, or of the tool, where it is one choice of several. */
+  choices: number[] | null
   /** Expected return from here, as the policy sees it, in the reward's own units. */
   value: number | null
 }
@@ -26,6 +36,7 @@ export class Acting {
   readonly #encode: ReturnType<typeof callEncoder>
   readonly #describe: ReturnType<typeof actionDescriber>
   readonly #sampled: SampledActions
+  readonly #choosing: ReturnType<typeof choosingLeaf>
 
   constructor(session: PolicySession, spaces: Spaces, vectors: TextVectors) {
     this.batch = session.batch
@@ -33,6 +44,7 @@ export class Acting {
     this.#rows = new Rows(session.spec, session.batch)
     this.#encode = callEncoder(spaces, vectors)
     this.#describe = actionDescriber(spaces.action)
+    this.#choosing = choosingLeaf(session.spec)
     const { action } = this.#rows
     this.#sampled = {
       actions: new Float32Array(action.length),
@@ -115,10 +127,13 @@ export class Acting {
         this.#sampled,
       )
     }
+    const choices = this.#choosing && choiceProbabilities(this.#choosing, distribution, masks)
     const value = values === null ? null : values[row]
     return {
       ...this.#describe(this.#rows.action, call.observation),
-      probabilities: choiceProbabilities(spec, distribution, masks),
+      // Of a tool with parameters, the tool is not the whole action.
+      probabilities: spec.action.length === 1 ? choices : null,
+      choices,
       value: value !== null && Number.isFinite(value) ? value : null,
       ...(state.length === 0 ? {} : { state: readState(state) }),
     }

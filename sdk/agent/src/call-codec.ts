@@ -1,4 +1,5 @@
 import {
+  type ActionLeaf,
   AgentGymError,
   describeSpace,
   type HostedAction,
@@ -272,15 +273,19 @@ function labelOf(space: SpaceDescription, action: Json): string | null {
 }
 
 /**
- * Probabilities of the choices in order, 0 for masked ones, to float32's seven digits; null
- * where the action is more than one discrete choice, or the policy knows values instead of probabilities. Every number of `distribution` is finite.
+ * The leaf whose choice is the action, or the tool; null where the action is several choices or numbers, or the policy knows
+ * values instead of probabilities.
  */
-export function choiceProbabilities(
-  { action: [leaf, ...others], head }: PolicySpec,
-  distribution: Float32Array,
-  mask: Uint8Array,
-): number[] | null {
-  if (others.length > 0 || leaf.kind !== 'discrete' || head === 'q' || head === 'dueling_q') return null
+export function choosingLeaf({ action, head }: PolicySpec): ActionLeaf | null {
+  if (head === 'q' || head === 'dueling_q') return null
+  const tools = action.find(({ when }) => when !== undefined)?.when?.column
+  const leaf = tools === undefined ? action[0] : action.find(({ offset }) => offset === tools)
+  const alone = tools !== undefined || action.length === 1
+  return alone && leaf?.kind === 'discrete' && leaf.fixed === undefined ? leaf : null
+}
+
+/** Probabilities of a leaf's choices in order, 0 for masked ones, to float32's seven digits. Every number of `distribution` is finite. */
+export function choiceProbabilities(leaf: ActionLeaf, distribution: Float32Array, mask: Uint8Array): number[] {
   const logits = distribution.subarray(leaf.distributionOffset, leaf.distributionOffset + leaf.counts[0])
   const legal = (i: number) => mask[leaf.maskOffset + i] === 1
   const largest = logits.reduce((most, logit, i) => (legal(i) ? Math.max(most, logit) : most), Number.NEGATIVE_INFINITY)

@@ -1,1 +1,2 @@
-export { Acting } from './acting.ts'
+export type { ActOptions, Agent, Choice, Decision } from './agent.ts'
+export { type LoadOptions, loadAgent } from './load-agent.ts'

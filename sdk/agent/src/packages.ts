@@ -3,6 +3,7 @@ export { agentGymHome } from './home.ts'
 export {
   type Connection,
   type Credentials,
+  clientOf,
   credentialsPath,
   defaultServer,
   findConnection,
@@ -21,3 +22,4 @@ export { findStored, storePackage } from './packages/package-store.ts'
 export { type PackageTarget, parsePackageTarget } from './packages/package-target.ts'
 export { readPackage } from './packages/read-package.ts'
 export { readTarball, type WantedFile } from './packages/read-tarball.ts'
+export { tarballUrl } from './packages/resolve-version.ts'

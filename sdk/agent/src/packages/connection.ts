@@ -1,5 +1,6 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { type Client, createClient } from '@agentgym/client'
 import { AgentGymError, parseJson } from '@agentgym/contract'
 import { z } from 'zod'
 import { agentGymHome, ownSurroundings, type Surroundings } from '../home.ts'
@@ -82,4 +83,8 @@ export async function readCredentials(surroundings: Surroundings): Promise<Crede
     hint: 'Delete it and log in again: agentgym login.',
     data: { path },
   })
+}
+
+export function clientOf({ server, token }: Connection): Client {
+  return createClient({ server, ...(token === null ? {} : { token }) })
 }

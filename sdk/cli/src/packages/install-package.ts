@@ -1,4 +1,4 @@
-import { findStored, lockPackage, type PackageTarget, storePackage } from '@agentgym/agent/packages'
+import { findStored, lockPackage, type PackageTarget, storePackage, tarballUrl } from '@agentgym/agent/packages'
 import { downloadPackage } from '@agentgym/client'
 import { AgentGymError } from '@agentgym/contract'
 import { agentGymHome, type Connection } from '../account/connection.ts'
@@ -57,7 +57,7 @@ export async function installPackage(
     )
   }
   const { version, integrity } = resolved
-  const url = tarballUrl(connection, resolved.tarball)
+  const url = tarballUrl(connection.server, resolved.tarball)
   const present = await findStored(integrity, home)
   const folder =
     present ??
@@ -75,13 +75,6 @@ export async function installPackage(
     deprecated: resolved.deprecated,
     yanked: resolved.yanked,
   }
-}
-
-/** As npm does: a tarball of the server is fetched from the address in use, whatever address the server gives itself. */
-function tarballUrl({ server }: Connection, tarball: string): string {
-  const url = new URL(tarball, `${server}/`)
-  const at = url.pathname.indexOf('/npm/')
-  return at < 0 ? url.href : `${server}${url.pathname.slice(at)}${url.search}`
 }
 
 async function download(

@@ -1,6 +1,6 @@
 import { createHash, randomUUID } from 'node:crypto'
 import { setTimeout as delay } from 'node:timers/promises'
-import { type Client, createClient } from '@agentgym/client'
+import { clientOf } from '@agentgym/agent/packages'
 import { AgentGymError } from '@agentgym/contract'
 import type { z } from 'zod'
 import type { Connection } from '../account/connection.ts'
@@ -17,11 +17,9 @@ type ApiRequest<Schema extends z.ZodType> = {
   signal?: AbortSignal
 }
 
-const answerTimeoutMs = 60_000
+export { clientOf }
 
-export function clientOf({ server, token }: Connection): Client {
-  return createClient({ server, ...(token === null ? {} : { token }) })
-}
+const answerTimeoutMs = 60_000
 
 /** One request to the REST API. Throws the server's error, with a hint for this machine where there is one. */
 export async function callApi<Schema extends z.ZodType>(

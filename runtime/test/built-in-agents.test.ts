@@ -1,0 +1,159 @@
+import { globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { dirname, join } from 'node:path'
+import { loadAgent } from '@agentgym/agent'
+import { greedyActions, loadModelSession, sha256 } from '@agentgym/agent/engine'
+import type { AgentManifest, PolicySpec, SpaceDescription } from '@agentgym/contract'
+import { afterAll, expect, test } from 'vitest'
+import { exportModel } from '../src/policy/policy-graph.ts'
+import { forgetEnded } from '../src/policy/policy-session.ts'
+import { buildPolicySpec } from '../src/policy/policy-spec.ts'
+import { randomWeights, testRandom } from '../src/policy/testing/policy-cases.ts'
+import { createNativeEnvironment } from '../src/rollout/testing/native-environment.ts'
+
+const plugins = join(import.meta.dirname, '../../plugins')
+const names = globSync('*/package.json', { cwd: plugins }).map(dirname).sort()
+const STEPS = 60
+/** As many as an evaluation plays at once. */
+const ROWS = 64
+
+const home = mkdtempSync(join(tmpdir(), 'agentgym-agents-'))
+afterAll(() => rmSync(home, { recursive: true }))
+
+type Definition = {
+  observe(state: unknown): unknown
+  actionMask?(state: unknown): unknown
+  step(state: unknown, action: unknown, given: unknown): unknown
+}
+
+/** What the scenario itself last observed, allowed, and was told to do. */
+type Seen = { observation?: unknown; mask?: unknown; action?: unknown }
+
+function watched(definition: Definition, seen: Seen): Definition {
+  return {
+    ...definition,
+    observe(state) {
+      seen.observation = definition.observe.call(definition, state)
+      return seen.observation
+    },
+    ...(definition.actionMask && {
+      actionMask(state: unknown) {
+        seen.mask = definition.actionMask?.call(definition, state)
+        return seen.mask
+      },
+    }),
+    step(state, action, given) {
+      seen.action = structuredClone(action)
+      return definition.step.call(definition, state, action, given)
+    },
+  }
+}
+
+/** A folder as training writes one, with random weights. */
+function writeAgent(
+  name: string,
+  spaces: { observation: SpaceDescription; action: SpaceDescription },
+  memory: boolean,
+) {
+  const policy = buildPolicySpec(spaces, {
+    hidden: [16],
+    activation: 'tanh',
+    embedding: 8,
+    normalizeObservation: true,
+    boxActions: 'squashed',
+    convolution: { kind: 'small', filters: 4 },
+    memory: memory ? { kind: 'gru', units: 8 } : undefined,
+  })
+  const model = exportModel(policy, randomWeights(policy, testRandom(1)))
+  const hash = '0'.repeat(64)
+  const scenario = { name, version: '1.0.0', hash, ...spaces, success: {} }
+  const manifest: AgentManifest = {
+    ...{ format: 1, scenario, policy, algorithm: 'ppo', settings: {}, seed: 1, steps: 0, model_hash: sha256(model) },
+    ...{ runtime: {}, evaluation: noEvaluation(name, hash), ...trainableOf(policy) },
+  }
+  const folder = join(home, name)
+  mkdirSync(folder)
+  writeFileSync(join(folder, 'agent.json'), JSON.stringify(manifest))
+  writeFileSync(join(folder, 'model.onnx'), model)
+  return { folder, policy, model }
+}
+
+function trainableOf({ action }: PolicySpec): Pick<AgentManifest, 'trainable'> {
+  if (action.every(({ when }) => when === undefined)) return {}
+  const trainable = { tool_selection: true, parameter_selection: true, tool_execution: false, output_generation: false }
+  return { trainable: trainable as AgentManifest['trainable'] }
+}
+
+function noEvaluation(name: string, hash: string): AgentManifest['evaluation'] {
+  const means = { return_mean: 0, return_std: 0, length_mean: 0, metrics: {} }
+  const success = { ok: null, criteria: [] }
+  return { scenario: `${name}@1.0.0`, episodes: 1, seed: 0, ...means, success, trajectory_hash: hash }
+}
+
+/** The action that `step` got, in the words and ids of a decision. */
+function inWords(space: SpaceDescription, action: unknown, observation: unknown): unknown {
+  if (space.type === 'box') return ArrayBuffer.isView(action) ? Array.from(action as Float32Array) : action
+  if (space.type === 'discrete' && space.list !== undefined) {
+    return (observation as Record<string, { id: string }[]>)[space.list][action as number].id
+  }
+  if (space.type !== 'dict') return action
+  const parts = action as Record<string, unknown>
+  return Object.fromEntries(
+    space.entries
+      .filter(({ name }) => Object.hasOwn(parts, name))
+      .map(({ name, space: inner }) => {
+        const part = inWords(inner, parts[name], observation)
+        const isWord = inner.type === 'discrete' && inner.labels !== undefined && name !== space.choice
+        return [name, isWord ? inner.labels?.[(part as number) - inner.start] : part]
+      }),
+  )
+}
+
+test.each(names)('an agent of %s acts in a program as in its evaluation', async (name) => {
+  const { default: definition } = (await import(join(plugins, name, 'src/index.ts'))) as { default: Definition }
+  const seen: Seen = {}
+  const plan = { split: 'eval', episodes: 1_000 } as const
+  const environment = createNativeEnvironment(watched(definition, seen), { environments: 1, seed: 3, plan })
+  const { buffers, description } = environment
+  const { observation: observed, action: actions } = description
+  const { folder, policy, model } = writeAgent(name, { observation: observed, action: actions }, description.memory === true)
+  const session = loadModelSession(model, policy, { batch: ROWS })
+  const agent = await loadAgent(folder)
+  const rows = new Float32Array(ROWS * description.sizes.observation)
+  const kept: { observation: unknown; mask: unknown; decision: unknown }[] = []
+  let state: string | null = null
+  environment.reset()
+  for (let step = 0; step < STEPS; step++) {
+    const { observation, mask } = structuredClone(seen)
+    rows.set(buffers.observations)
+    forgetEnded({ ...session, batch: ROWS }, buffers.flags)
+    session.run(rows)
+    const masks = description.masked ? buffers.masks : null
+    greedyActions({ spec: policy, distribution: session.distribution, masks, rows: 1 }, buffers.actions)
+    if (buffers.flags[0] !== 0) state = null
+    const decision = agent.act(observation, { mask, state })
+    environment.step()
+    const { action } = seen
+    expect(toFloat32(decision.action)).toEqual(toFloat32(inWords(description.action, action, observation)))
+    kept.push({ observation, mask, decision })
+    state = decision.state
+  }
+  if (description.memory !== true) {
+    const options = description.masked ? { masks: kept.map(({ mask }) => mask) } : {}
+    expect(
+      agent.actBatch(
+        kept.map(({ observation }) => observation),
+        options,
+      ),
+    ).toEqual(kept.map(({ decision }) => decision))
+  }
+  session.dispose()
+  agent.dispose()
+})
+
+function toFloat32(value: unknown): unknown {
+  if (typeof value === 'number') return Math.fround(value)
+  if (Array.isArray(value)) return value.map(toFloat32)
+  if (typeof value !== 'object' || value === null) return value
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, toFloat32(inner)]))
+}
