@@ -116,7 +116,11 @@ test.each(names)('an agent of %s acts in a program as in its evaluation', async 
   const environment = createNativeEnvironment(watched(definition, seen), { environments: 1, seed: 3, plan })
   const { buffers, description } = environment
   const { observation: observed, action: actions } = description
-  const { folder, policy, model } = writeAgent(name, { observation: observed, action: actions }, description.memory === true)
+  const { folder, policy, model } = writeAgent(
+    name,
+    { observation: observed, action: actions },
+    description.memory === true,
+  )
   const session = loadModelSession(model, policy, { batch: ROWS })
   const agent = await loadAgent(folder)
   const rows = new Float32Array(ROWS * description.sizes.observation)

@@ -12,9 +12,18 @@ const BATCH = 256
  */
 const SINGLE = 4
 
-export type ActOptions = {
+/** What one agent takes and gives; `agentgym agent types` writes them for an agent. */
+export type AgentTypes = {
+  observation: unknown
+  mask: unknown
+  action: unknown
+  /** The word for an action, and the arguments of the tool. */
+  choice: { label: string | null; arguments: object | null }
+}
+
+export type ActOptions<Mask = unknown> = {
   /** What is legal, in the form of the action, as the scenario's `actionMask` gives it. Default: everything. */
-  mask?: unknown
+  mask?: Mask | null
   /** False samples from the probabilities. Default: the likeliest action, as in the agent's evaluation. */
   deterministic?: boolean
   /** Of an agent with memory: what the last decision of this episode returned as `state`. Absent: an episode begins. */
@@ -30,16 +39,16 @@ export type Choice = {
   probability: number
 }
 
-export type Decision = {
+/**
+ * `label` is the word for a discrete action, or the tool; null where there is none. `arguments` are those of the chosen tool;
+ * null for an agent without tools that have parameters.
+ */
+export type Decision<Types extends AgentTypes = AgentTypes> = Types['choice'] & {
   /**
    * As the scenario's `step` takes it: a number (discrete), numbers (multiDiscrete, box), an object (dict). Of tools with
    * parameters: `tool` and, under the tool's name, its arguments in words and ids.
    */
-  action: Decided['action']
-  /** The word for a discrete action, or the tool; null where there is none. */
-  label: string | null
-  /** The arguments of the chosen tool; null for an agent without tools that have parameters. */
-  arguments: Record<string, unknown> | null
+  action: Types['action']
   /** The choices that the action or the tool was picked from, with their probabilities; null for an agent that has none. */
   choices: Choice[] | null
   /** Expected return from here on, as the agent sees it, in units of the reward; null if it does not say. */
@@ -52,7 +61,7 @@ export type Decision = {
  * A trained agent: an observation in, an action and its probabilities out, as in the evaluation that its package claims.
  * Synchronous, in this process; one agent must not be shared between threads.
  */
-export class Agent {
+export class Agent<Types extends AgentTypes = AgentTypes> {
   readonly manifest: AgentManifest
   readonly #model: LoadedModel
   readonly #vectors: TextVectors
@@ -85,7 +94,7 @@ export class Agent {
    * Decides on one observation, which has the form that the scenario's `observe` returns. Throws `observation_invalid`, whose
    * message names the field, and `model_output_invalid`.
    */
-  act(observation: unknown, options: ActOptions = {}): Decision {
+  act(observation: Types['observation'], options: ActOptions<Types['mask']> = {}): Decision<Types> {
     this.#single ??= new Acting(openBatch(this.#model, SINGLE), this.manifest.scenario, this.#vectors)
     const [answer] = this.#decide(this.#single, [observation], [options], options)
     return answer
@@ -96,9 +105,13 @@ export class Agent {
    * absent. Throws what the first invalid one is refused for, with its place as `data.row`.
    */
   actBatch(
-    observations: readonly unknown[],
-    options: { masks?: readonly unknown[]; deterministic?: boolean; states?: readonly (string | null)[] } = {},
-  ): Decision[] {
+    observations: readonly Types['observation'][],
+    options: {
+      masks?: readonly (Types['mask'] | null)[]
+      deterministic?: boolean
+      states?: readonly (string | null)[]
+    } = {},
+  ): Decision<Types>[] {
     const { masks, states } = options
     for (const [name, list] of Object.entries({ masks, states })) {
       if (list === undefined || list.length === observations.length) continue
@@ -110,7 +123,7 @@ export class Agent {
       })
     }
     this.#batch ??= new Acting(openBatch(this.#model, BATCH), this.manifest.scenario, this.#vectors)
-    const decisions: Decision[] = []
+    const decisions: Decision<Types>[] = []
     for (let from = 0; from < observations.length; from += BATCH) {
       const some = observations.slice(from, from + BATCH)
       const each = some.map((_, i) => ({ mask: masks?.[from + i], state: states?.[from + i] }))
@@ -131,7 +144,7 @@ export class Agent {
     options: readonly Pick<ActOptions, 'mask' | 'state'>[],
     { deterministic = true }: Pick<ActOptions, 'deterministic'>,
     firstRow?: number,
-  ): Decision[] {
+  ): Decision<Types>[] {
     const calls = observations.map((observation, i) => {
       const { mask = null, state } = options[i]
       return { observation, action_mask: mask, state }
@@ -155,8 +168,8 @@ export class Agent {
     return { seed: this.#seed, step: this.#decisions++ }
   }
 
-  #decision({ action, label, choices, value, state }: Decided): Decision {
-    return {
+  #decision({ action, label, choices, value, state }: Decided): Decision<Types> {
+    const decision: Decision = {
       action,
       label,
       arguments: argumentsOf(this.manifest.scenario.action, action, label),
@@ -165,6 +178,8 @@ export class Agent {
       value,
       state: state ?? null,
     }
+    // The types are the caller's claim of what the spaces in agent.json say.
+    return decision as Decision<Types>
   }
 }
 
@@ -176,9 +191,9 @@ function choiceLabels(action: SpaceDescription): string[] | null {
   return chooser?.space.type === 'discrete' ? (chooser.space.labels ?? null) : null
 }
 
-function argumentsOf(space: SpaceDescription, action: Decided['action'], label: string | null): Decision['arguments'] {
+function argumentsOf(space: SpaceDescription, action: Decided['action'], label: string | null): object | null {
   if (space.type !== 'dict' || space.choice === undefined || label === null) return null
-  return ((action as Record<string, unknown>)[label] as Record<string, unknown> | undefined) ?? {}
+  return (action as Record<string, object>)[label] ?? {}
 }
 
 function inRow(error: AgentGymError, row: number): AgentGymError {

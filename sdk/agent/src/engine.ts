@@ -33,3 +33,4 @@ export {
   obtainEncoders,
   TextVectors,
 } from './texts/text-vectors.ts'
+export { writePython, writeTypeScript } from './write-types.ts'

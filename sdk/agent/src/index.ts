@@ -1,2 +1,2 @@
-export type { ActOptions, Agent, Choice, Decision } from './agent.ts'
+export type { ActOptions, Agent, AgentTypes, Choice, Decision } from './agent.ts'
 export { type LoadOptions, loadAgent } from './load-agent.ts'

@@ -1,6 +1,6 @@
 import { downloadPackage } from '@agentgym/client'
 import { AgentGymError } from '@agentgym/contract'
-import { Agent } from './agent.ts'
+import { Agent, type AgentTypes } from './agent.ts'
 import { agentGymHome, ownSurroundings, type Surroundings } from './home.ts'
 import { type Connection, clientOf, findConnection } from './packages/connection.ts'
 import { findLocked } from './packages/lock-file.ts'
@@ -36,14 +36,17 @@ export type LoadOptions = {
  * Throws `file_not_found`, `agent_invalid`, `package_not_found`, `payment_required` for an agent that has to be bought,
  * `integrity_mismatch`, `server_unreachable` and the codes `model_…`.
  */
-export async function loadAgent(source: string, options: LoadOptions = {}): Promise<Agent> {
+export async function loadAgent<Types extends AgentTypes = AgentTypes>(
+  source: string,
+  options: LoadOptions = {},
+): Promise<Agent<Types>> {
   const target = parsePackageTarget(source)
   const folder = target === undefined ? source : await obtainPackage(target, options)
   const { manifest, checkedModel } = await readAgentWithModel(folder)
   checkPolicySpaces(manifest.policy, manifest.scenario)
   const encoders = await obtainEncoders(manifest.policy, obtainEncoder)
   const model = loadModel(checkedModel, manifest.policy, { walk: false })
-  return new Agent(manifest, model, new TextVectors(encoders), options.seed ?? 0)
+  return new Agent<Types>(manifest, model, new TextVectors(encoders), options.seed ?? 0)
 }
 
 /** The folder of a published package on this machine. */

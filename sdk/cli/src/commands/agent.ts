@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
-import { parsePackageTarget } from '@agentgym/agent/packages'
 import { writeFile } from 'node:fs/promises'
+import { parsePackageTarget } from '@agentgym/agent/packages'
 import { AgentGymError, checksFailedText, namingFile, type VersionDetails } from '@agentgym/contract'
 import { type Command, Option } from 'commander'
 import { type Connection, findConnection } from '../account/connection.ts'
@@ -61,6 +61,13 @@ export function addAgentCommands(program: Command, action: MakeAction): void {
     )
     .action(action(agentExport))
   agent
+    .command('types')
+    .argument('<AGENT>', 'agent folder, name in ./agents, run ID or @scope/name[@range]')
+    .description("write the types of an agent's observations and actions, for programs that load it")
+    .option('--python', 'in Python instead of TypeScript')
+    .option('--out <FILE>', 'write to this file (default: standard output)')
+    .action(action(agentTypes))
+  agent
     .command('install')
     .argument('<NAME...>', '@scope/name[@range, tag or version]')
     .description('install agents, like agentgym install')
@@ -88,6 +95,25 @@ export async function agentExport(
   context.print(`${symbols.ok} Wrote ${shown} (${formatBytes(Buffer.byteLength(text))})`)
   const example = `frozenPolicy(weights)`
   context.print(`${symbols.next} Import it in a scenario and play it with ${paint.accent(example)}`)
+
+/** `agentgym agent types`: what a program that loads the agent passes and gets, as source code. */
+async function agentTypes(
+  target: string,
+  { python = false, out }: { python?: boolean; out?: string },
+  context: CommandContext,
+): Promise<void> {
+  const { readAgent, writePython, writeTypeScript } = await import('@agentgym/agent/engine')
+  const manifest = await readAgent(await obtainAgentFolder(target, context))
+  const source = python ? writePython(manifest) : writeTypeScript(manifest)
+  const language = python ? 'python' : 'typescript'
+  if (out === undefined) {
+    context.printJson({ language, source })
+    return context.print(source.trimEnd())
+  }
+  const file = context.resolve(out)
+  await namingFile(file, () => writeFile(file, source))
+  context.printJson({ language, file })
+  context.print(`${context.terminal.paint.accent(context.terminal.symbols.ok)} Wrote ${file}`)
 }
 
 type AgentPublishFlags = {
