@@ -81,7 +81,7 @@ it('in TypeScript hold programs to what the agent takes and gives', () => {
     spawnSync(tsc, [...flags, '--types', '', file], { cwd: folder, encoding: 'utf8' }).stdout
   expect(errorsIn('uses.ts')).toBe('')
   const found = errorsIn('misuses.ts')
-  expect(found).toContain(`misuses.ts(3,48): error TS2322: Type '"replace"' is not assignable`)
+  expect(found).toContain(`misuses.ts(3,47): error TS2322: Type '"replace"' is not assignable`)
   expect(found).toContain("Property 'day' is missing")
 })
 
