@@ -5,10 +5,10 @@ import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { sha256 } from '@agentgym/agent/engine'
 import { AgentGymError } from '@agentgym/contract'
 import type { BuiltScenario } from './build-scenario.ts'
 import type { Check } from './checks/check-messages.ts'
-import { sha256 } from './sha256.ts'
 import { codeFrame, type SourcePlace } from './source-place.ts'
 
 const librarySource = fileURLToPath(import.meta.resolve('@agentgym/scenario'))
