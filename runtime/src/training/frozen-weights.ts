@@ -1,6 +1,6 @@
+import { readAgentWithModel } from '@agentgym/agent/engine'
 import { AgentGymError, type AgentManifest, type PolicySpec } from '@agentgym/contract'
 import type { FrozenWeights } from '@agentgym/scenario'
-import { readAgentWithModel } from '../evaluation/read-agent.ts'
 import { convolutionLayers } from '../policy/convolution.ts'
 import { graphWeights } from '../policy/graph-weights.ts'
 import { leafParts, networksOf } from '../policy/parameter-layout.ts'

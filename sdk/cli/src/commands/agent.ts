@@ -95,6 +95,7 @@ export async function agentExport(
   context.print(`${symbols.ok} Wrote ${shown} (${formatBytes(Buffer.byteLength(text))})`)
   const example = `frozenPolicy(weights)`
   context.print(`${symbols.next} Import it in a scenario and play it with ${paint.accent(example)}`)
+}
 
 /** `agentgym agent types`: what a program that loads the agent passes and gets, as source code. */
 async function agentTypes(
