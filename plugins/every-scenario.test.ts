@@ -77,11 +77,13 @@ function columnBounds({ observation }: ScenarioDescription): { low: number; high
 test('all are here', () => {
   expect(folders).toEqual([
     'acrobot',
+    'baby-grid',
     'breakout',
     'cart-pole',
     'connect-four',
     'customer-support',
     'email-automation',
+    'game-24',
     'grid-maze',
     'lunar-lander',
     'mountain-car',
