@@ -113,5 +113,7 @@ test('a game is drawn with what is crossed out', async () => {
   await takeBack()
   await move('3rd ÷ 1st')
   const texts = scenario.render?.(state).shapes.flatMap((shape) => (shape.kind === 'text' ? shape.text : []))
-  expect(texts).toEqual(expect.arrayContaining(['make 24', '10 calculations left', '✗ 3 + 3 = 6', '8 ÷ 3 = 8/3', '8/3']))
+  expect(texts).toEqual(
+    expect.arrayContaining(['make 24', '10 calculations left', '✗ 3 + 3 = 6', '8 ÷ 3 = 8/3', '8/3']),
+  )
 })
