@@ -1,7 +1,6 @@
 /** A picture of the rooms, in cells. What the robot has not seen is faint. */
 import type { Scene, SceneColor, SceneShape } from '@agentgym/scenario'
-import type { State } from './index.ts'
-import { instruction, isDone } from './mission.ts'
+import { instruction, isDone, type Order } from './mission.ts'
 import { type Color, carriedThing, HEIGHT, isSeen, ROOM, type Thing, WIDTH, type World } from './world.ts'
 
 /** Rows above the rooms. */
@@ -10,7 +9,9 @@ const TOP = 2
 /** The color roles nearest to the names. */
 const shades: Record<Color, SceneColor> = { red: 'failure', green: 'green', blue: 'blue', yellow: 'yellow' }
 
-export function drawRooms({ world, order, callsLeft, lastCall }: State): Scene {
+type Moment = { world: World; order: Order; callsLeft: number; lastCall: string }
+
+export function drawRooms({ world, order, callsLeft, lastCall }: Moment): Scene {
   const carried = carriedThing(world)
   return {
     width: WIDTH,

@@ -122,7 +122,7 @@ export default defineToolScenario({
 
   outcome: ({ world, order }) => (isDone(world, order.mission) ? 1 : 0),
   metrics: ({ steps, callsLeft }) => ({ steps, spare_calls: callsLeft }),
-  render: drawRooms,
+  render: (state) => drawRooms(state),
 })
 
 /** Carries out a skill and pays for what it has brought. */

@@ -4,8 +4,9 @@ export const kinds = ['ball', 'box', 'key'] as const
 export type Color = (typeof colors)[number]
 export type Kind = (typeof kinds)[number]
 
+/** Columns of a room. */
 export const ROOM = 4
-export const HEIGHT = ROOM
+export const HEIGHT = 4
 /** Rooms 0, 1 and 2, with a wall of one column between two. */
 export const WIDTH = 3 * ROOM + 2
 export const CELLS = WIDTH * HEIGHT
@@ -85,7 +86,7 @@ export function carriedThing({ things }: World): Thing | undefined {
   return things.find(isCarried)
 }
 
-export function doorAt({ doors }: World, cell: number): Door | undefined {
+function doorAt({ doors }: World, cell: number): Door | undefined {
   return doors.find((door) => door.cell === cell)
 }
 

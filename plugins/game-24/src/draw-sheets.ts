@@ -1,7 +1,7 @@
 /** A picture of a game: the numbers after each calculation, from the top down, and what is crossed out beside them. */
 import type { Scene, SceneShape } from '@agentgym/scenario'
 import { format } from './arithmetic.ts'
-import type { State } from './index.ts'
+import type { State } from './game.ts'
 
 const ROW = 3
 const CARD = { width: 2.4, height: 1.7 }

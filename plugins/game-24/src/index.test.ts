@@ -2,7 +2,8 @@ import { createRng } from '@agentgym/scenario'
 import { expect, test } from 'vitest'
 import { meansOf } from '../../baseline-players.ts'
 import { combine, compare, type Fraction, format, operators, whole } from './arithmetic.ts'
-import scenario, { CALCULATIONS, type State, TAKE_BACK } from './index.ts'
+import type { State } from './game.ts'
+import scenario, { CALCULATIONS, TAKE_BACK } from './index.ts'
 import { drawPuzzle, isSolvable, moves, splitOf } from './puzzle.ts'
 
 const sorted = (...numbers: number[]) => numbers.map(whole).sort(compare)

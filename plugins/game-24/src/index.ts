@@ -5,9 +5,10 @@
  * After Yao et al. (2023), "Tree of Thoughts", where language models play it.
  */
 import { box, defineScenario, dict, discrete } from '@agentgym/scenario'
-import { compare, type Fraction, isWhole } from './arithmetic.ts'
+import { type Fraction, isWhole } from './arithmetic.ts'
 import { drawSheets } from './draw-sheets.ts'
-import { afterMove, drawPuzzle, isInReach, isSolvable, moves, type Numbers, resultOf, say } from './puzzle.ts'
+import { isSolved, lastSheet, type Option, openSheet, type State } from './game.ts'
+import { drawPuzzle, isSolvable, moves, say } from './puzzle.ts'
 
 export const CALCULATIONS = 12
 const TRAIN_GAMES = 200_000
@@ -17,23 +18,6 @@ const NUMBER_FACTS = 2
 const MOVE_FACTS = 5
 export const TAKE_BACK = moves.length
 const TAKEN_BACK = -0.05
-
-/** What a move leads to. */
-type Option = {
-  numbers: Numbers
-  result: Fraction
-  /** Whether it makes the target, or leaves two numbers that make it; with three left, whether two of them do. */
-  near: boolean
-}
-/** The numbers at one time, what can be done with them (null: impossible or crossed out), and what is crossed out, in words. */
-export type Sheet = { numbers: Numbers; options: (Option | null)[]; tried: string[] }
-
-export type State = {
-  target: Fraction
-  /** The first has four numbers; the last is the one that is played on. */
-  sheets: Sheet[]
-  calculationsLeft: number
-}
 
 export default defineScenario({
   observation: dict({
@@ -98,25 +82,6 @@ export default defineScenario({
 
   render: (state) => drawSheets(state, isSolved(state)),
 })
-
-function lastSheet({ sheets }: State): Sheet {
-  return sheets[sheets.length - 1]
-}
-
-function openSheet(numbers: Numbers, target: Fraction): Sheet {
-  const options = moves.map((move): Option | null => {
-    const result = resultOf(numbers, move)
-    if (result === null) return null
-    const left = afterMove(numbers, move, result)
-    return { numbers: left, result, near: left.length === 1 ? compare(result, target) === 0 : isInReach(left, target) }
-  })
-  return { numbers, options, tried: [] }
-}
-
-export function isSolved(state: State): boolean {
-  const { numbers } = lastSheet(state)
-  return numbers.length === 1 && compare(numbers[0], state.target) === 0
-}
 
 /** How it compares with the target, twice; 0 for a place that has none. */
 function factsOfNumber(number: Fraction | undefined, target: Fraction): number[] {
