@@ -81,19 +81,19 @@ export function isMixed({ largestOverMedian }: Profile): boolean {
 }
 
 /**
- * The calls that bring the analysis forward, whatever has been done before: first the join, then a look at each column that the
- * question needs and the repair of what is wrong with it, then the filter and the groups, the aggregation, the answer.
+ * The calls that bring the analysis forward, whatever has been done before: first a look at each column that the question
+ * needs, the repair of what is wrong with it, and the join; then the filter and the groups, the aggregation, the answer.
  */
 export function dueCalls(analysis: Analysis): Call[] {
   const { task, profiled, joined, filtered, grouped, result } = analysis
   const { question, headings } = task
   if (result !== null) return [{ tool: 'answer', arguments: { pick: question.group?.pick ?? 'value' } }]
   const calls: Call[] = []
-  if (needsJoin(question) && !joined) calls.push({ tool: 'join' })
   for (const column of relevantColumns(analysis)) {
     if (profiled.has(column)) calls.push(...repairsOf(task, column, profileOf(analysis, column)))
     else calls.push({ tool: 'profile', arguments: { column: headings[column] } })
   }
+  if (needsJoin(question) && !joined) calls.push({ tool: 'join' })
   if (calls.length > 0) return calls
   const { filter, group } = question
   if (filter !== null && filtered === null) {

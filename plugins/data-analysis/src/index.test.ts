@@ -79,6 +79,13 @@ test('a profile counts repeats, copies, blanks, spellings and sizes', () => {
   expect(table.profile(orders, 5)).toMatchObject({ largestOverMedian: 1, missing: 1 / 5 })
 })
 
+test('zeros that were filled in do not look like another unit', () => {
+  const mostlyBlank = [null, null, null, 4, 6].map((cell, i) => row(1, String(i), 'Leeds', 'Lamp', null, cell, 1))
+  const filled = table.repairMissing(mostlyBlank, 4, 'fill with 0')
+  expect(table.profile(filled, 4).largestOverMedian).toBe(1)
+  expect(table.convertUnit(filled, 4, 100)).toEqual(filled)
+})
+
 test('operations do what they say', () => {
   expect(table.dropDuplicates(orders).map(({ cells }) => cells[0])).toEqual(['7', '8', '9'])
   expect(table.repairMissing(orders, 5, 'drop rows')).toHaveLength(4)

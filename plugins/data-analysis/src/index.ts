@@ -197,7 +197,7 @@ export default defineToolScenario({
         Number(seen.some((column) => column.seen.copied > 0)),
         Number(blank !== undefined),
         answer(blank === undefined ? undefined : blank.blanks === 'zero'),
-        mixed === undefined ? 0 : Math.log10(mixed.seen.largestOverMedian) - 1.5,
+        mixed === undefined ? 0 : Math.min(2, Math.log10(mixed.seen.largestOverMedian) - 1.5),
         Number(seen.some((column) => column.seen.misspelt > 0)),
       ],
       columns: columns.map((column) => ({

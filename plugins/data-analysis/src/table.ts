@@ -31,7 +31,7 @@ export type Profile = {
   /** Rows whose key an earlier row has, and those of them that are equal to it in every column. */
   repeated: number
   copied: number
-  /** The largest number over the median; 1 for labels. */
+  /** The largest number over the median of those above 0; 1 for labels. */
   largestOverMedian: number
   /** Labels that differ from others in case or spaces only. */
   misspelt: number
@@ -46,8 +46,8 @@ export function profile(rows: readonly Row[], column: number): Profile {
     return { ...found, repeated: share(rows.length - new Set(cells).size), copied: share(copies), largestOverMedian: 1 }
   }
   const misspelt = cells.filter((cell) => typeof cell === 'string' && isMisspelt(cell)).length
-  const numbers = numbersOf(rows, column)
-  const largestOverMedian = numbers.length === 0 ? 1 : Math.max(...numbers) / Math.max(1e-9, median(numbers))
+  const typical = typicalOf(rows, column)
+  const largestOverMedian = typical === 0 ? 1 : Math.max(...numbersOf(rows, column)) / typical
   return { ...found, misspelt: share(misspelt), largestOverMedian }
 }
 
@@ -117,14 +117,17 @@ function numbersOf(rows: readonly Row[], column: number): number[] {
   })
 }
 
-function median(numbers: readonly number[]): number {
-  const sorted = [...numbers].sort((a, b) => a - b)
+/** The median of the numbers above 0: zeros that were filled in say nothing about a unit. 0 if there are none. */
+function typicalOf(rows: readonly Row[], column: number): number {
+  const sorted = numbersOf(rows, column)
+    .filter((each) => each > 0)
+    .sort((a, b) => a - b)
   return sorted[Math.floor(sorted.length / 2)] ?? 0
 }
 
 /** Numbers above it are in another unit. */
 export function unitLimit(rows: readonly Row[], column: number): number {
-  return OUTLYING * median(numbersOf(rows, column))
+  return OUTLYING * typicalOf(rows, column)
 }
 
 export function isMisspelt(label: string): boolean {
