@@ -1,20 +1,11 @@
 import { chatCompletionSchema, chatRequestSchema, hostedCallHeadersSchema, modelListSchema } from '@agentgym/contract'
+import { chatChunks, chatCompletion, observationOf, observedText } from '@agentgym/contract/protocols'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import { callAgent } from './call-agent.ts'
 import type { HostingServices } from './call-broker.ts'
-import {
-  callableAgents,
-  chatChunks,
-  chatCompletion,
-  modelOf,
-  observationOf,
-  observedText,
-  openAiFailures,
-  refuseMemory,
-  spacesOf,
-} from './chat-completions.ts'
+import { callableAgents, modelOf, openAiFailures, refuseMemory, spacesOf } from './chat-completions.ts'
 import { callFailures } from './hosted-calls.routes.ts'
 
 const chatRoute = defineRoute({
@@ -71,13 +62,16 @@ export function chatRoutes(services: HostingServices): OpenAPIHono<Env> {
         observe: async (versionId) => {
           const agent = await spacesOf(query, { versionId })
           refuseMemory(agent)
-          return observationOf(observed, agent?.observation)
+          return observationOf(observed, agent?.observation, 'messages')
         },
       },
       c.req.raw.signal,
     )
     const spaces = request.tools?.length ? await spacesOf(query, call) : undefined
-    const completion = chatCompletion({ request, call, action: spaces?.action, observed, now: new Date() })
+    const completion = chatCompletion({
+      ...{ request, id: call.id, model: `${call.package}@${call.version}`, answer: call, observed, now: new Date() },
+      agent: spaces ?? { action: { type: 'dict', entries: [] } },
+    })
     if (request.stream !== true) return c.json(completion, 200)
     const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' }
     return c.body(chatChunks(completion, request), 200, headers)

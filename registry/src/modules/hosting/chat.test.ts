@@ -9,6 +9,7 @@ import { acted, type HostingServer, startHosting } from './testing/hosting-serve
 const times = { waitMs: 30_000, leaseMs: 20_000, pollMs: 50 }
 const support = {
   type: 'dict',
+  choice: 'tool',
   entries: [
     { name: 'tool', space: { type: 'discrete', n: 2, start: 0, labels: ['search', 'close'] } },
     {
@@ -132,28 +133,25 @@ describe('chat completions', () => {
     const [{ message, finish_reason }] = (await requested({ tools })).choices
     expect(finish_reason).toBe('tool_calls')
     expect(message).toMatchObject({ content: null, tool_calls: [{ function: { name: 'right', arguments: '{}' } }] })
-    const acts = { action: { tool: 0, search: { limit: 3 } }, label: null, probabilities: null }
+    // Of a tool scenario, with words and with ids of the items that the agent was shown.
+    const acts = {
+      action: { tool: 0, search: { limit: 3, order: 'best', item: 'A-17' } },
+      label: 'search',
+      probabilities: null,
+    }
     expect((await requested({ tools, acts })).choices[0].message.tool_calls).toMatchObject([
-      { type: 'function', id: expect.stringMatching(/^call_/), function: { name: 'search', arguments: '{"limit":3}' } },
+      {
+        type: 'function',
+        id: expect.stringMatching(/^call_/),
+        function: { name: 'search', arguments: '{"limit":3,"order":"best","item":"A-17"}' },
+      },
     ])
-    // Of a tool scenario the action has both: the tool as its label, and the parameters.
-    const labeled = { ...acts, action: { tool: 0, search: { limit: 3, order: 2 } }, label: 'search' }
-    const [{ message: called }] = (await requested({ tools, acts: labeled })).choices
-    expect(called.tool_calls?.[0].function).toEqual({ name: 'search', arguments: '{"limit":3,"order":"best"}' })
-    // Newer agents answer with words, and with ids of the items that they were shown.
-    const worded = { ...labeled, action: { tool: 0, search: { limit: 3, order: 'best', item: 'A-17' } } }
-    const [{ message: searched }] = (await requested({ tools, acts: worded })).choices
-    expect(JSON.parse(searched.tool_calls?.[0].function.arguments ?? '')).toEqual({
-      limit: 3,
-      order: 'best',
-      item: 'A-17',
-    })
     // `close` was not offered; `none` wants no call.
-    const close = { ...acts, action: { tool: 1, search: { limit: 3 } } }
+    const close = { ...acts, action: { tool: 1 }, label: 'close' }
     for (const body of [{ tools, acts: close }, { tools, acts, tool_choice: 'none' }, { acts }]) {
       const [choice] = (await requested(body)).choices
       expect(choice.finish_reason).toBe('stop')
-      expect(JSON.parse(choice.message.content)).toEqual({ action: body.acts.action, label: null })
+      expect(JSON.parse(choice.message.content)).toEqual({ action: body.acts.action, label: body.acts.label })
     }
   })
 

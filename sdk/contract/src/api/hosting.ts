@@ -155,6 +155,8 @@ export const chatRequestSchema = z.looseObject({
     .nullish(),
   tool_choice: z.unknown().optional(),
   stream: z.boolean().nullish(),
+  max_tokens: z.int().positive().nullish(),
+  max_completion_tokens: z.int().positive().nullish(),
   stream_options: z.looseObject({ include_usage: z.boolean().optional() }).nullish(),
   n: z.literal(1).nullish(),
 })
@@ -186,7 +188,7 @@ export const chatCompletionSchema = z
             .optional(),
         }),
         logprobs: z.null(),
-        finish_reason: z.enum(['stop', 'tool_calls']),
+        finish_reason: z.enum(['stop', 'tool_calls', 'length']),
       }),
     ),
     usage: z.object({ prompt_tokens: tokens, completion_tokens: tokens, total_tokens: tokens }),

@@ -1,0 +1,136 @@
+import { z } from 'zod'
+import { type AgentAnswer, type AskedAgent, maskOfWords, observationOf, tokensIn, wordsOf } from './asked-agent.ts'
+import { inputSchema, inputText } from './responses.ts'
+
+const word = z.union([z.string().max(1_000), z.boolean()])
+
+/** A request of OpenAI's Decisions API. */
+export const decisionRequestSchema = z.looseObject({
+  model: z.string().min(1).max(300),
+  input: inputSchema,
+  questions: z
+    .array(
+      z.looseObject({
+        type: z.enum(['choice', 'predicate', 'score']),
+        name: z.string().max(1_000).optional(),
+        choices: z
+          .array(z.looseObject({ value: word }))
+          .min(2)
+          .max(255)
+          .optional(),
+      }),
+    )
+    .min(1)
+    .max(400),
+})
+export type DecisionRequest = z.infer<typeof decisionRequestSchema>
+
+/** A request of System One, the other form of the same. */
+export const systemOneRequestSchema = z.looseObject({
+  model: z.string().min(1).max(300),
+  state: z.unknown(),
+  questions: z.record(
+    z.string().min(1).max(1_000),
+    z.looseObject({ type: z.string(), criteria: z.record(z.string(), z.unknown()).optional() }),
+  ),
+})
+export type SystemOneRequest = z.infer<typeof systemOneRequestSchema>
+
+/** One question in either form: the words to choose from, or null for a question that a policy cannot answer. */
+export type Question = { name: string; words: readonly string[] | null }
+
+/** What the agent is asked for one question; null where it refuses. */
+export type QuestionCall = { observation: unknown; mask: unknown } | null
+
+/**
+ * What to ask the agent for each question. A choice is legal as the question offers it; an agent that does not know one of the
+ * choices refuses, and does not guess. Predicates and scores are refused: a policy's value is not calibrated as a probability.
+ */
+export function questionCalls(
+  observation: unknown,
+  questions: readonly Question[],
+  { action }: AskedAgent,
+): QuestionCall[] {
+  const known = new Set(wordsOf(action) ?? [])
+  return questions.map(({ words }) => {
+    if (words === null || words.length < 2 || !words.every((each) => known.has(each))) return null
+    const offered = new Set(words)
+    return { observation, mask: offered.size === known.size ? null : maskOfWords(action, offered) }
+  })
+}
+
+/** The choice with the probability of each word; null for a refusal, also of an agent that knows no probabilities. */
+export type Chosen = { choice: string; probabilities: { value: string; probability: number }[] } | null
+
+/** Reads the answer to a question. `answer` is null where the question was refused. */
+export function chosen({ words }: Question, answer: AgentAnswer | null, { action }: AskedAgent): Chosen {
+  if (answer === null || words === null || answer.label === null || answer.probabilities === null) return null
+  const all = wordsOf(action) ?? []
+  const probabilities = words.map((value) => ({ value, probability: answer.probabilities?.[all.indexOf(value)] ?? 0 }))
+  // They were rounded to float32's digits; clients check that the sum is 1 and the choice the largest.
+  const sum = probabilities.reduce((total, { probability }) => total + probability, 0)
+  return {
+    choice: answer.label,
+    probabilities: probabilities.map(({ value, probability }) => ({ value, probability: probability / sum })),
+  }
+}
+
+/** The observation and the questions of a request of OpenAI's form. Throws `request_invalid`. */
+export function readDecision({ input, questions }: DecisionRequest, { observation }: AskedAgent) {
+  return {
+    observation: observationOf(inputText(input), observation, 'input'),
+    questions: questions.map(({ name = '', choices }): Question => {
+      const words = choices?.map(({ value }) => value) ?? null
+      return { name, words: words?.every((each) => typeof each === 'string') ? words : null }
+    }),
+  }
+}
+
+export function decisionOf({ input, questions }: DecisionRequest, model: string, answers: readonly Chosen[]) {
+  const tokens = tokensIn(inputText(input))
+  return {
+    model,
+    answers: questions.map(({ name = null }, i) => {
+      const answer = answers[i]
+      if (answer === null) return { type: 'refusal' as const, name }
+      const { choice, probabilities } = answer
+      const confidence = probabilities.find(({ value }) => value === choice)?.probability ?? 0
+      return { type: 'choice' as const, name, choice, confidence, probabilities }
+    }),
+    usage: {
+      input_tokens: tokens,
+      input_tokens_details: { cached_tokens: 0, cache_write_tokens: 0 },
+      output_tokens: 0,
+      output_tokens_details: { reasoning_tokens: 0 },
+      total_tokens: tokens,
+    },
+  }
+}
+
+/** The observation and the questions of a request of System One. A text that is JSON is read as JSON, as in messages. */
+export function readSystemOne({ state, questions }: SystemOneRequest, { observation }: AskedAgent) {
+  return {
+    observation: typeof state === 'string' ? observationOf(state, observation, 'state') : state,
+    questions: Object.entries(questions).map(([name, { type, criteria }]): Question => {
+      return { name, words: type === 'choice' && criteria !== undefined ? Object.keys(criteria) : null }
+    }),
+  }
+}
+
+export function systemOneOf({ state, questions }: SystemOneRequest, model: string, answers: readonly Chosen[]) {
+  return {
+    model,
+    answers: Object.fromEntries(
+      Object.keys(questions).map((name, i) => {
+        const answer = answers[i]
+        if (answer === null) return [name, { type: 'refusal' as const }]
+        const probabilities = Object.fromEntries(
+          answer.probabilities.map(({ value, probability }) => [value, probability]),
+        )
+        const { choice } = answer
+        return [name, { type: 'choice' as const, choice, confidence: probabilities[choice], probabilities }]
+      }),
+    ),
+    usage: { input_tokens: tokensIn(typeof state === 'string' ? state : JSON.stringify(state)), output_tokens: 0 },
+  }
+}
