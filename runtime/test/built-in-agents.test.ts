@@ -1,15 +1,13 @@
-import { globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { loadAgent } from '@agentgym/agent'
-import { greedyActions, loadModelSession, sha256 } from '@agentgym/agent/engine'
-import type { AgentManifest, PolicySpec, SpaceDescription } from '@agentgym/contract'
+import { greedyActions, loadModelSession } from '@agentgym/agent/engine'
+import type { SpaceDescription } from '@agentgym/contract'
 import { afterAll, expect, test } from 'vitest'
-import { exportModel } from '../src/policy/policy-graph.ts'
 import { forgetEnded } from '../src/policy/policy-session.ts'
-import { buildPolicySpec } from '../src/policy/policy-spec.ts'
-import { randomWeights, testRandom } from '../src/policy/testing/policy-cases.ts'
 import { createNativeEnvironment } from '../src/rollout/testing/native-environment.ts'
+import { writeRandomAgent } from './random-agent.ts'
 
 const plugins = join(import.meta.dirname, '../../plugins')
 const names = globSync('*/package.json', { cwd: plugins }).map(dirname).sort()
@@ -49,47 +47,6 @@ function watched(definition: Definition, seen: Seen): Definition {
   }
 }
 
-/** A folder as training writes one, with random weights. */
-function writeAgent(
-  name: string,
-  spaces: { observation: SpaceDescription; action: SpaceDescription },
-  memory: boolean,
-) {
-  const policy = buildPolicySpec(spaces, {
-    hidden: [16],
-    activation: 'tanh',
-    embedding: 8,
-    normalizeObservation: true,
-    boxActions: 'squashed',
-    convolution: { kind: 'small', filters: 4 },
-    memory: memory ? { kind: 'gru', units: 8 } : undefined,
-  })
-  const model = exportModel(policy, randomWeights(policy, testRandom(1)))
-  const hash = '0'.repeat(64)
-  const scenario = { name, version: '1.0.0', hash, ...spaces, success: {} }
-  const manifest: AgentManifest = {
-    ...{ format: 1, scenario, policy, algorithm: 'ppo', settings: {}, seed: 1, steps: 0, model_hash: sha256(model) },
-    ...{ runtime: {}, evaluation: noEvaluation(name, hash), ...trainableOf(policy) },
-  }
-  const folder = join(home, name)
-  mkdirSync(folder)
-  writeFileSync(join(folder, 'agent.json'), JSON.stringify(manifest))
-  writeFileSync(join(folder, 'model.onnx'), model)
-  return { folder, policy, model }
-}
-
-function trainableOf({ action }: PolicySpec): Pick<AgentManifest, 'trainable'> {
-  if (action.every(({ when }) => when === undefined)) return {}
-  const trainable = { tool_selection: true, parameter_selection: true, tool_execution: false, output_generation: false }
-  return { trainable: trainable as AgentManifest['trainable'] }
-}
-
-function noEvaluation(name: string, hash: string): AgentManifest['evaluation'] {
-  const means = { return_mean: 0, return_std: 0, length_mean: 0, metrics: {} }
-  const success = { ok: null, criteria: [] }
-  return { scenario: `${name}@1.0.0`, episodes: 1, seed: 0, ...means, success, trajectory_hash: hash }
-}
-
 /** The action that `step` got, in the words and ids of a decision. */
 function inWords(space: SpaceDescription, action: unknown, observation: unknown): unknown {
   if (space.type === 'box') return ArrayBuffer.isView(action) ? Array.from(action as Float32Array) : action
@@ -115,12 +72,7 @@ test.each(names)('an agent of %s acts in a program as in its evaluation', async 
   const plan = { split: 'eval', episodes: 1_000 } as const
   const environment = createNativeEnvironment(watched(definition, seen), { environments: 1, seed: 3, plan })
   const { buffers, description } = environment
-  const { observation: observed, action: actions } = description
-  const { folder, policy, model } = writeAgent(
-    name,
-    { observation: observed, action: actions },
-    description.memory === true,
-  )
+  const { folder, policy, model } = writeRandomAgent(join(home, name), name, description, description.memory)
   const session = loadModelSession(model, policy, { batch: ROWS })
   const agent = await loadAgent(folder)
   const rows = new Float32Array(ROWS * description.sizes.observation)

@@ -11,7 +11,7 @@ const action: SpaceDescription = { type: 'discrete', n: 2, start: 0, labels: ['l
 function agentOf(manifest: Partial<AgentManifest> = {}, seed = 0): Agent {
   const scenario = { ...goodAgent.scenario, action }
   const model = loadModel(goodModel(), goodPolicy, {})
-  return new Agent({ ...goodAgent, scenario, ...manifest }, model, new TextVectors({}), seed)
+  return new Agent({ manifest: { ...goodAgent, scenario, ...manifest }, model, vectors: new TextVectors({}), seed })
 }
 
 describe('a decision', () => {

@@ -57,12 +57,25 @@ export type Decision<Types extends AgentTypes = AgentTypes> = Types['choice'] & 
   state: string | null
 }
 
+export type AgentPackage = { name: string; version: string }
+
+export type AgentParts = {
+  manifest: AgentManifest
+  model: LoadedModel
+  vectors: TextVectors
+  package?: AgentPackage | null
+  /** For actions that are sampled. */
+  seed?: number
+}
+
 /**
  * A trained agent: an observation in, an action and its probabilities out, as in the evaluation that its package claims.
  * Synchronous, in this process; one agent must not be shared between threads.
  */
 export class Agent<Types extends AgentTypes = AgentTypes> {
   readonly manifest: AgentManifest
+  /** Name and version of the package that it came from; null for a folder without a package.json. */
+  readonly package: AgentPackage | null
   readonly #model: LoadedModel
   readonly #vectors: TextVectors
   readonly #labels: string[] | null
@@ -71,9 +84,10 @@ export class Agent<Types extends AgentTypes = AgentTypes> {
   #single: Acting | undefined
   #batch: Acting | undefined
 
-  /** Use `loadAgent`. `seed` is for actions that are sampled. */
-  constructor(manifest: AgentManifest, model: LoadedModel, vectors: TextVectors, seed: number) {
+  /** Use `loadAgent`. */
+  constructor({ manifest, model, vectors, package: own = null, seed = 0 }: AgentParts) {
     this.manifest = manifest
+    this.package = own
     this.#model = model
     this.#vectors = vectors
     this.#seed = seed

@@ -1,5 +1,8 @@
+import { readFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import { downloadPackage } from '@agentgym/client'
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, parseJson } from '@agentgym/contract'
+import { z } from 'zod'
 import { Agent, type AgentTypes } from './agent.ts'
 import { agentGymHome, ownSurroundings, type Surroundings } from './home.ts'
 import { type Connection, clientOf, findConnection } from './packages/connection.ts'
@@ -27,6 +30,8 @@ export type LoadOptions = {
   seed?: number
 }
 
+const packageSchema = z.object({ name: z.string(), version: z.string() })
+
 /**
  * Loads an agent: a folder that `agentgym train` wrote, or the name of a published one, such as `@ann/support` or
  * `@ann/support@^1`. A name is resolved by `agentgym.lock` in the working folder if it has the agent, else by the server; the
@@ -46,7 +51,14 @@ export async function loadAgent<Types extends AgentTypes = AgentTypes>(
   checkPolicySpaces(manifest.policy, manifest.scenario)
   const encoders = await obtainEncoders(manifest.policy, obtainEncoder)
   const model = loadModel(checkedModel, manifest.policy, { walk: false })
-  return new Agent<Types>(manifest, model, new TextVectors(encoders), options.seed ?? 0)
+  const own = packageSchema.safeParse(parseJson(await readFile(join(folder, 'package.json'), 'utf8').catch(() => '')))
+  return new Agent<Types>({
+    manifest,
+    model,
+    vectors: new TextVectors(encoders),
+    package: own.data,
+    seed: options.seed,
+  })
 }
 
 /** The folder of a published package on this machine. */

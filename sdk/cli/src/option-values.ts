@@ -5,6 +5,7 @@ export const seedRange = { least: 0, greatest: 4_294_967_295 }
 export const seedText = `random seed, ${seedRange.least} to ${seedRange.greatest}`
 /** An evaluation's seed may have 53 bits, as those of verifications have. */
 export const evaluationSeedRange = { least: 0, greatest: Number.MAX_SAFE_INTEGER }
+export const portRange = { least: 0, greatest: 65_535 }
 export const countRange = { least: 1, greatest: Number.MAX_SAFE_INTEGER }
 
 /** Entries a page of a list. */

@@ -6,7 +6,7 @@ import { type Command, Option } from 'commander'
 import { type Connection, findConnection } from '../account/connection.ts'
 import { account } from '../account/log-in.ts'
 import type { CommandContext, MakeAction } from '../command-context.ts'
-import { scenarioOptionText } from '../option-values.ts'
+import { portRange, scenarioOptionText, wholeNumber } from '../option-values.ts'
 import { type AgentFiles, packAgent, readAgentFiles } from '../packages/pack-agent.ts'
 import {
   awaitChecks,
@@ -24,6 +24,7 @@ import { checkLines, fieldLines } from '../terminal/table.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
 import { verificationLines } from '../verification/server-verification.ts'
 import { type VerificationReport, verifyFolder, verifyPublished } from '../verification/verify-agent.ts'
+import { agentServe } from './agent-serve.ts'
 import { install } from './install.ts'
 
 export function addAgentCommands(program: Command, action: MakeAction): void {
@@ -60,6 +61,13 @@ export function addAgentCommands(program: Command, action: MakeAction): void {
         .default('weights'),
     )
     .action(action(agentExport))
+  agent
+    .command('serve')
+    .argument('<AGENT...>', 'agent folder, name in ./agents, run ID or @scope/name[@range]')
+    .description('serve agents to OpenAI-compatible clients; clients send the key in AGENTGYM_AGENT_KEY, if it is set')
+    .option('--host <ADDRESS>', 'address to listen on', '127.0.0.1')
+    .option('--port <N>', 'port to listen on; 0 for any that is free', wholeNumber('port', portRange), 4480)
+    .action(action(agentServe))
   agent
     .command('types')
     .argument('<AGENT>', 'agent folder, name in ./agents, run ID or @scope/name[@range]')
