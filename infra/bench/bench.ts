@@ -14,6 +14,7 @@ import { queueBenchmark } from './queue-bench.ts'
 import { registryBenchmark } from './registry-bench.ts'
 import { resultsBenchmark } from './results/results-bench.ts'
 import { sacBenchmark } from './sac-bench.ts'
+import { serveBenchmark } from './serve-bench.ts'
 import { siteBenchmark } from './site-bench.ts'
 import { speedBenchmark } from './speed-bench.ts'
 import { trainingServiceBenchmark } from './training-service-bench.ts'
@@ -38,8 +39,8 @@ async function main(): Promise<void> {
  * `npm run bench` measures training; `-- registry` the registry, `-- site` its pages, `-- service` training as a service,
  * `-- queue` leases of jobs and `-- market` purchases, on PostgreSQL or, with `--embedded`, on PGlite; `-- algorithms` how
  * much GRPO and PPO play until they succeed, `-- dqn` and `-- sac` the speed of DQN and of SAC alone, `-- encoder` what a
- * sentence encoder of texts brings where wordings are new, `-- speed` whole trainings with their bars, and
- * `-- peers [--chart FILE]` ours beside other libraries. `-- results [NAME…] [--page] [--readme]` writes
+ * sentence encoder of texts brings where wordings are new, `-- speed` whole trainings with their bars,
+ * `-- serve` decisions of an agent in a program and over HTTP, `-- peers [--chart FILE]` ours beside other libraries, and `-- results [NAME…] [--page] [--readme]` writes
  * docs/results.md and, with `--readme`, the table of results in each scenario's README; with `--page` it trains nothing.
  */
 async function measure(folder: string): Promise<Figure[]> {
@@ -52,6 +53,7 @@ async function measure(folder: string): Promise<Figure[]> {
   if (process.argv.includes('algorithms')) return algorithmsBenchmark(folder, say)
   if (process.argv.includes('encoder')) return encoderBenchmark(folder, say)
   if (process.argv.includes('peers')) return peersBenchmark(folder, optionValue('--chart'), say)
+  if (process.argv.includes('serve')) return serveBenchmark(folder, say)
   if (process.argv.includes('speed')) return speedBenchmark(folder, say)
   if (process.argv[2] === 'results') {
     const only = process.argv.slice(3).filter((argument) => !argument.startsWith('--'))

@@ -33,7 +33,7 @@ import { type Context, Hono } from 'hono'
 import { bodyLimit } from 'hono/body-limit'
 import { z } from 'zod'
 import type { Agent, Decision } from '../agent.ts'
-import { agentMetrics } from './agent-metrics.ts'
+import { type AgentMetrics, agentMetrics } from './agent-metrics.ts'
 
 export type ServedAgent = {
   /** What clients pass as `model`; with `@version` behind it they may pass that version. */
@@ -74,7 +74,6 @@ export function agentServer(agents: readonly ServedAgent[], { key }: AgentServer
   const app = new Hono()
   const metrics = agentMetrics()
   const started = Math.floor(Date.now() / 1_000)
-  const find = (model: string | undefined) => findAgent(agents, model)
 
   app.onError((error, c) => {
     const failure = error instanceof AgentGymError ? error : internal(error)
@@ -102,10 +101,16 @@ export function agentServer(agents: readonly ServedAgent[], { key }: AgentServer
     const data = agents.map(({ name }) => ({ id: name, object: 'model', created: started, owned_by: ownerOf(name) }))
     return c.json({ object: 'list', data })
   })
+  addLanguageModelRoutes(app, agents, metrics)
+  addActRoute(app, agents, metrics)
+  return app
+}
 
+/** The routes of clients of language models. */
+function addLanguageModelRoutes(app: Hono, agents: readonly ServedAgent[], metrics: AgentMetrics): void {
   app.post('/v1/chat/completions', async (c) => {
     const request = await read(c, chatRequestSchema)
-    const served = find(request.model)
+    const served = findAgent(agents, request.model)
     const observed = observedText(request)
     const observation = observationOf(observed, served.spaces.observation, 'messages')
     const answer = metrics.timed('chat', served.name, () => answerTo(served, observation, offerOfChat(request)))
@@ -116,7 +121,7 @@ export function agentServer(agents: readonly ServedAgent[], { key }: AgentServer
 
   app.post('/v1/responses', async (c) => {
     const request = await read(c, responseRequestSchema)
-    const served = find(request.model)
+    const served = findAgent(agents, request.model)
     const observation = responseObservation(request, served.spaces)
     const answer = metrics.timed('responses', served.name, () =>
       answerTo(served, observation, offerOfResponse(request)),
@@ -128,7 +133,7 @@ export function agentServer(agents: readonly ServedAgent[], { key }: AgentServer
 
   app.post('/v1/decisions', async (c) => {
     const request = await read(c, decisionRequestSchema)
-    const served = find(request.model)
+    const served = findAgent(agents, request.model)
     const { observation, questions } = readDecision(request, served.spaces)
     const answers = metrics.timed('decisions', served.name, () => choose(served, observation, questions))
     return c.json(decisionOf(request, served.model, answers))
@@ -136,26 +141,28 @@ export function agentServer(agents: readonly ServedAgent[], { key }: AgentServer
 
   app.post('/v1/systemone', async (c) => {
     const request = await read(c, systemOneRequestSchema)
-    const served = find(request.model)
+    const served = findAgent(agents, request.model)
     const { observation, questions } = readSystemOne(request, served.spaces)
     const answers = metrics.timed('systemone', served.name, () => choose(served, observation, questions))
     return c.json(systemOneOf(request, served.model, answers))
   })
+}
 
+/** One observation, or many at once. */
+function addActRoute(app: Hono, agents: readonly ServedAgent[], metrics: AgentMetrics): void {
   app.post('/act', async (c) => {
     const body = await readJson(c)
     if (typeof body === 'object' && body !== null && 'observations' in body) {
       const { model, observations, masks, states, deterministic } = parsed(manySchema, body)
-      const served = find(model)
+      const served = findAgent(agents, model)
       const act = () => served.agent.actBatch(observations, { masks, states, deterministic })
       return c.json({ model: served.model, decisions: metrics.timed('act', served.name, act, observations.length) })
     }
     const { model, observation, ...options } = parsed(oneSchema, body)
-    const served = find(model)
+    const served = findAgent(agents, model)
     const decision = metrics.timed('act', served.name, () => served.agent.act(observation, options))
     return c.json({ model: served.model, ...decision })
   })
-  return app
 }
 
 /** An agent as it is asked: `model` is what responses call it. */

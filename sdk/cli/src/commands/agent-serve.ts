@@ -45,7 +45,7 @@ export async function agentServe(
   const server = await listenAgents(agentServer(agents, { key }), { host, port })
   const interrupt = cancelOnInterrupt(context, () => {})
   try {
-    announce(agents, server.url, context)
+    announce(agents, { url: server.url, first: targets[0] }, context)
     if (!interrupt.signal.aborted) await once(interrupt.signal, 'abort')
   } finally {
     interrupt.release()
@@ -54,7 +54,11 @@ export async function agentServe(
   }
 }
 
-function announce(agents: { name: string; version: string | null }[], url: string, context: CommandContext): void {
+function announce(
+  agents: readonly ServedAgent[],
+  { url, first }: { url: string; first: string },
+  context: CommandContext,
+): void {
   context.printJson({ event: 'listening', url, models: agents.map(({ name, version }) => ({ name, version })) })
   const { paint, symbols } = context.terminal
   for (const { name, version } of agents) {
@@ -65,9 +69,7 @@ function announce(agents: { name: string; version: string | null }[], url: strin
     `${symbols.next} OpenAI-compatible: ${paint.accent(`${url}/v1`)}; many observations at once: POST ${url}/act`,
   )
   context.print(`${symbols.next} Try it: ${paint.accent(`curl ${url}/v1/models`)}`)
-  const [first] = agents
-  if (first === undefined) return
-  const types = `agentgym agent types ${shellQuote(first.name)}`
+  const types = `agentgym agent types ${shellQuote(first)}`
   context.print(`${symbols.next} What it observes: ${paint.accent(types)}. Press Ctrl-C to stop.`)
 }
 
