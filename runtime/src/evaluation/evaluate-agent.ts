@@ -4,7 +4,9 @@ import {
   type AgentManifest,
   type Evaluation,
   type SampleEpisode,
+  type ScenarioLogs,
   sampleEpisodeSchema,
+  scenarioLogsSchema,
   type TaskOrder,
 } from '@agentgym/contract'
 import { type BuiltScenario, identityOf } from '../sandbox/build-scenario.ts'
@@ -36,6 +38,8 @@ export type EvaluateOptions = {
   onProgress?(done: number, total: number): void
   /** Called with the first episode, if it could be written down. */
   onSample?(episode: SampleEpisode): void
+  /** Takes what the scenario logs. Its process may have been taken over: print the texts escaped. */
+  onLogs?(logs: ScenarioLogs): void
 }
 
 /** Plays held-out episodes with a trained agent in a supervised process. The same arguments give the same hash. */
@@ -56,6 +60,7 @@ export async function playEvaluation(options: EvaluateOptions): Promise<PlayedEv
     episodes,
     seed: options.seed ?? 0,
     taskOrder: options.taskOrder ?? 'drawn',
+    logs: options.onLogs !== undefined,
     sample: options.onSample && { view: scenario.package.agentgym.view ?? null },
   }
   const played = superviseJob({
@@ -69,6 +74,11 @@ export async function playEvaluation(options: EvaluateOptions): Promise<PlayedEv
     onMessage: (received) => {
       const message = received as EvaluationMessage
       if ('done' in message) return options.onProgress?.(message.done, episodes)
+      if ('logs' in message) {
+        const logs = scenarioLogsSchema.safeParse(message.logs)
+        if (logs.success) options.onLogs?.(logs.data)
+        return
+      }
       const sample = sampleEpisodeSchema.safeParse(message.sample)
       if (sample.success) options.onSample?.(sample.data)
     },

@@ -12,6 +12,7 @@ import {
   type EvaluationTasks,
   type PolicySpec,
   type SampleEpisode,
+  type ScenarioLogs,
   type ScenarioView,
   sampleEpisodeLimits,
   type TaskOrder,
@@ -38,6 +39,8 @@ export type EvaluationRequest = {
   limits: JobLimits
   /** Writes down the first episode, to be drawn so; absent: none. */
   sample?: { view: ScenarioView | null }
+  /** Sends what the scenario logs. */
+  logs?: boolean
 }
 
 export type EvaluationReply =
@@ -54,6 +57,7 @@ export type EvaluationReply =
       levels: string[] | null
       sample: SampleEpisode | null
     }
+  | { type: 'logs'; logs: ScenarioLogs }
   | { type: 'fault'; error: ErrorReport }
   | { type: 'bug'; message: string }
 
@@ -74,6 +78,7 @@ function evaluate(
     plan,
     limits,
     watchTexts: request.sample !== undefined,
+    ...(request.logs ? { logs: { keep: true, take: (logs) => reply({ type: 'logs', logs }) } } : {}),
     onBoard: (board) => reply({ type: 'board', board }),
   })
   checkPolicySpaces(policy, guest.description)
@@ -103,6 +108,8 @@ function evaluate(
       reply({ type: 'episodes', done })
     }
     const outcomes = playEpisodes(environment, episodes, act, onEpisode, sampler)
+    // Those before a fault come with it.
+    guest.takeLogs()
     const tasks = tasksOf(description, taskOrder)
     const levels = description.levels?.map(({ name }) => name) ?? null
     const sample = sampler instanceof ActionRecord ? drawAgain(request, sampler.actions, reply) : sampler?.episode()

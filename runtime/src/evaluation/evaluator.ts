@@ -5,6 +5,7 @@ import {
   type Evaluation,
   type PolicySpec,
   type SampleEpisode,
+  type ScenarioLogs,
   type ScenarioView,
   type SuccessCriteria,
   type TaskOrder,
@@ -32,6 +33,9 @@ export type EvaluationTask = {
   /** Writes down the first episode, to be drawn so, for `onSample`. */
   sample?: { view: ScenarioView | null }
   onSample?: (episode: SampleEpisode) => void
+  /** Sends what the scenario logs to `onLogs`. */
+  logs?: boolean
+  onLogs?: (logs: ScenarioLogs) => void
 }
 
 /** An evaluation with the return and the SHA-256 (hex) of each episode, in order; `clear`: see `isClearSuccess`. */
@@ -61,10 +65,11 @@ export class Evaluator {
   }
 
   /** One evaluation at a time. Faults of the scenario throw AgentGymError. */
-  async evaluate({ onEpisodes, onSample, success, ...task }: EvaluationTask): Promise<PlayedEvaluation> {
+  async evaluate({ onEpisodes, onSample, onLogs, success, ...task }: EvaluationTask): Promise<PlayedEvaluation> {
     this.#worker.postMessage(task satisfies EvaluationRequest)
     const reply = await nextReply(this.#worker, (message) => {
       if (message.type === 'episodes') onEpisodes?.(message.done)
+      if (message.type === 'logs') onLogs?.(message.logs)
       return message.type === 'outcomes'
     })
     if (reply.type !== 'outcomes') throw new Error('the evaluation thread sent no outcomes')

@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync, realpathSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -17,11 +17,17 @@ export type BuiltScenario = {
   source: string
   /** SHA-256 (hex) of `source`: what "the same scenario" means everywhere. */
   hash: string
-  /** Leads from `source` to the author's files, with their text; only where it was built here. No part of the hash. */
+  /**
+   * Leads from `source` to the author's files, with their text; where it was built here, or its package carries one. No part of the
+   * hash.
+   */
   sourceMap?: string
 }
 
 const BUNDLE = path.join('dist', 'scenario.js')
+/** Beside the bundle in a published package; only errors read it. */
+const BUNDLE_MAP = path.join('dist', 'scenario.js.map')
+const MAX_MAP_BYTES = 8 * 2 ** 20
 const MAX_BUNDLE_BYTES = 32 * 2 ** 20
 
 /**
@@ -52,12 +58,18 @@ export async function loadScenario(folder: string): Promise<BuiltScenario> {
 export function readBundle(folder: string): BuiltScenario {
   const manifest = readScenarioPackage(folder)
   const file = path.join(folder, BUNDLE)
-  if (existsSync(file)) return built(folder, manifest, readFileSync(file, 'utf8'))
+  if (existsSync(file)) return { ...built(folder, manifest, readFileSync(file, 'utf8')), ...shippedMap(folder) }
   throw new AgentGymError({
     code: 'scenario_build_failed',
     message: `The package ${manifest.name}@${manifest.version} has no ${BUNDLE}.`,
     hint: 'Publish it with `agentgym scenario publish`, which bundles it.',
   })
+}
+
+function shippedMap(folder: string): { sourceMap?: string } {
+  const { size } = statSync(path.join(folder, BUNDLE_MAP), { throwIfNoEntry: false }) ?? { size: 0 }
+  if (size === 0 || size > MAX_MAP_BYTES) return {}
+  return { sourceMap: readFileSync(path.join(folder, BUNDLE_MAP), 'utf8') }
 }
 
 /** Builds a scenario folder and writes its dist/scenario.js, whole or not at all; `path` is that file. */

@@ -2,7 +2,7 @@ import { AgentGymError } from '@agentgym/contract'
 import { expect, test } from 'vitest'
 import { buildScenario } from './build-scenario.ts'
 import { checkScenario } from './check-scenario.ts'
-import { codeFrame, locateFault } from './source-place.ts'
+import { codeFrame, locateFault, publishedSourceMap } from './source-place.ts'
 import { countingScenario, validPackage, withFolder } from './testing/scenario-folder.ts'
 
 const helper = `interface Counted { count: number }
@@ -86,4 +86,55 @@ test('a frame stays within the file, and cuts lines that are too long', () => {
   expect(codeFrame('one', { file: 'a.ts', line: 1, column: 2 })).toBe('a.ts:1:2\n> 1 | one\n    |  ^')
   const lines = codeFrame(`${'x'.repeat(1_000)}\n\n`, { file: 'a.ts', line: 1, column: 900 }).split('\n')
   expect(lines).toEqual(['a.ts:1:900', `> 1 | ${'x'.repeat(160)}`, '  2 |'])
+})
+
+test('a published package carries a map with the text of the files that it ships, which locates faults of its bundle', async () => {
+  const files = {
+    'package.json': validPackage,
+    'src/index.ts': throwing,
+    'src/assert-small.ts': helper,
+  }
+  await withFolder(files, async (folder) => {
+    const scenario = await buildScenario(folder)
+    expect(publishedSourceMap(scenario, new Set(['package.json']))).toBeUndefined()
+    const map = publishedSourceMap(scenario, new Set(['src/index.ts'])) ?? ''
+    expect(map).toContain('assertSmall(state)')
+    expect(map).not.toContain('too many')
+
+    // As it is installed: the bundle and the map.
+    const published = { 'package.json': validPackage, 'dist/scenario.js': scenario.source }
+    const failure = async (more: Record<string, string>) => {
+      const { checks } = await withFolder({ ...published, ...more }, (folder) =>
+        checkScenario(folder, { bundled: true }),
+      )
+      return checks.find(({ ok }) => !ok)
+    }
+    const whole = publishedSourceMap(scenario, new Set(['src/index.ts', 'src/assert-small.ts'])) ?? ''
+    const located = await failure({ 'dist/scenario.js.map': whole })
+    expect(located?.message).toContain('src/assert-small.ts:4: step threw: too many')
+    expect(located?.frame).toContain("> 4 |   if (state.count > 2) throw new Error('too many')")
+    // Without the text of a file, its name and line.
+    const named = await failure({ 'dist/scenario.js.map': map })
+    expect(named?.message).toContain('src/assert-small.ts:4: step threw: too many')
+    expect(named?.frame).toBeUndefined()
+    for (const odd of ['{', '[]', '{"version":3,"sources":["x"],"sourcesContent":[],"names":[],"mappings":"!"}']) {
+      expect((await failure({ 'dist/scenario.js.map': odd }))?.message).toContain('step threw: too many')
+    }
+  })
+})
+
+test('without frames, no code is shown', async () => {
+  const { source, sourceMap } = await withFolder(
+    { 'package.json': validPackage, 'src/index.ts': throwing, 'src/assert-small.ts': helper },
+    buildScenario,
+  )
+  const line = source.split('\n').findIndex((text) => text.includes('too many')) + 1
+  const error = new AgentGymError({
+    code: 'scenario_threw',
+    message: 'step threw: too many',
+    data: { stack: `Error: too many\n    at assertSmall (scenario.js:${line}:30)` },
+  })
+  const located = locateFault(error, sourceMap, { frames: false }) as AgentGymError
+  expect(located.data).toMatchObject({ file: 'src/assert-small.ts', line: 4 })
+  expect(located.data.frame).toBeUndefined()
 })

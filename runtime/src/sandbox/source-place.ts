@@ -1,6 +1,7 @@
 import { SourceMap, type SourceMapPayload } from 'node:module'
 import path from 'node:path'
 import { AgentGymError } from '@agentgym/contract'
+import { z } from 'zod'
 
 /** A place in an author's file, which is named relative to the scenario's folder. Line and column count from 1. */
 export type SourcePlace = { file: string; line: number; column: number; frame?: string }
@@ -46,13 +47,19 @@ function withoutTabs(code: string): string {
  * A guest's fault in terms of its author's files: the stack names their lines, and `data` has the place of the innermost
  * frame that is the author's own, with a frame of code. The error as it is where there is no source map or no such frame.
  *
- * The stack is a guest's text and may name any line; all that it can make this show is the author's own files.
+ * The stack is a guest's text and may name any line; all that it can make this show is the author's own files. Without `frames`,
+ * no code is shown: for those who may run the scenario and not read it.
  */
-export function locateFault<Thrown>(error: Thrown, sourceMap: string | undefined): Thrown | AgentGymError {
+export function locateFault<Thrown>(
+  error: Thrown,
+  sourceMap: string | undefined,
+  { frames = true }: { frames?: boolean } = {},
+): Thrown | AgentGymError {
   if (sourceMap === undefined || !(error instanceof AgentGymError)) return error
   const { stack } = error.data
   if (typeof stack !== 'string') return error
   const sources = readSources(sourceMap)
+  if (sources === undefined) return error
   const places: SourcePlace[] = []
   const located = stack
     .replace(/\bscenario\.js:(\d{1,9}):(\d{1,9})/g, (text, line, column) => {
@@ -66,7 +73,7 @@ export function locateFault<Thrown>(error: Thrown, sourceMap: string | undefined
   const place = places.find(({ file }) => isAuthors(file))
   if (place === undefined) return error
   const { file, line, column } = place
-  const text = sources.text(file)
+  const text = frames ? sources.text(file) : undefined
   const { code, message, hint, data } = error.toReport()
   const frame = text === undefined ? {} : { frame: codeFrame(text, place) }
   return new AgentGymError(
@@ -102,18 +109,54 @@ export function locatePlace(sourceMap: string | undefined): (line: number, colum
     (line > 0 && column > 0 ? sources?.place(line, column) : undefined) ?? { file: BUNDLE_NAME, line, column }
 }
 
-function readSources(sourceMap: string): Sources {
-  const payload = JSON.parse(sourceMap) as SourceMapPayload
-  const map = new SourceMap(payload)
-  // Sources are named as seen from the bundle's folder, dist.
-  const nameOf = (source: string) => (source.includes(':') ? source : path.posix.join('dist', source))
+/** Sources are named as seen from the bundle's folder, dist. */
+function nameOfSource(source: string): string {
+  return source.includes(':') ? source : path.posix.join('dist', source)
+}
+
+/** Undefined for what is no source map: a published package may carry anything under that name. */
+function readSources(sourceMap: string): Sources | undefined {
+  let payload: MapPayload
+  let map: SourceMap
+  try {
+    payload = mapSchema.parse(JSON.parse(sourceMap))
+    map = new SourceMap(payload as SourceMapPayload)
+  } catch {
+    return undefined
+  }
   return {
     place(line, column) {
       const entry = map.findEntry(line - 1, column - 1)
-      if (!('originalSource' in entry)) return undefined
+      if (!('originalSource' in entry) || typeof entry.originalSource !== 'string') return undefined
       const { originalSource, originalLine, originalColumn } = entry
-      return { file: nameOf(originalSource), line: originalLine + 1, column: originalColumn + 1 }
+      return { file: nameOfSource(originalSource), line: originalLine + 1, column: originalColumn + 1 }
     },
-    text: (file) => payload.sourcesContent[payload.sources.findIndex((source) => nameOf(source) === file)],
+    text: (file) =>
+      payload.sourcesContent[payload.sources.findIndex((source) => nameOfSource(source) === file)] ?? undefined,
   }
+}
+
+const mapSchema = z.object({
+  version: z.literal(3),
+  sources: z.array(z.string().max(500)).max(20_000),
+  sourcesContent: z.array(z.string().nullable()).max(20_000),
+  names: z.array(z.string()),
+  mappings: z.string(),
+})
+type MapPayload = z.infer<typeof mapSchema>
+
+/**
+ * The source map that a package carries beside its bundle, for errors alone: where a fault is in the author's files. It has the
+ * text of the files that the package ships anyway, of no other. Undefined where the entry is not shipped.
+ */
+export function publishedSourceMap(
+  { sourceMap, package: { agentgym } }: { sourceMap?: string; package: { agentgym: { entry: string } } },
+  shipped: ReadonlySet<string>,
+): string | undefined {
+  if (sourceMap === undefined || !shipped.has(path.posix.normalize(agentgym.entry))) return undefined
+  const map = mapSchema.parse(JSON.parse(sourceMap))
+  const sourcesContent = map.sources.map((source, i) =>
+    shipped.has(nameOfSource(source)) ? map.sourcesContent[i] : null,
+  )
+  return `${JSON.stringify({ ...map, sourcesContent })}\n`
 }

@@ -7,7 +7,11 @@ import type { TarballLimits } from '@agentgym/contract/tarball'
 export type WantedFiles = Record<string, number>
 
 /** All that running a scenario needs. */
-export const scenarioFiles: WantedFiles = { 'package.json': 2 ** 20, 'dist/scenario.js': 32 * 2 ** 20 }
+export const scenarioFiles: WantedFiles = {
+  'package.json': 2 ** 20,
+  'dist/scenario.js': 32 * 2 ** 20,
+  'dist/scenario.js.map': 32 * 2 ** 20,
+}
 /** All that running an agent needs. */
 export const agentFiles: WantedFiles = { 'package.json': 2 ** 20, 'agent.json': 2 ** 20, 'model.onnx': 256 * 2 ** 20 }
 

@@ -93,6 +93,11 @@ describe('a run', { timeout: 240_000 }, () => {
     const events = await workThrough(server)
     expect(job.outcome).toMatchObject({ state: 'failed', error: { code: 'scenario_threw' } })
     expect(JSON.stringify(job.outcome)).toContain('lost at sea')
+    // The author's file and line, without the code, which the run's user may not have a right to.
+    const { message, data } = (job.outcome as { error: { message: string; data: Record<string, unknown> } }).error
+    expect(message).toContain('src/index.js:7: step threw')
+    expect(data).toMatchObject({ file: 'src/index.js', line: 7 })
+    expect(data).not.toHaveProperty('frame')
     expect(JSON.stringify(job.outcome)).not.toContain(process.cwd())
     expect(events.find(({ event }) => event === 'ended')).toMatchObject({ state: 'failed' })
   })

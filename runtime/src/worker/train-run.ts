@@ -11,6 +11,7 @@ import {
 } from '@agentgym/contract'
 import { writeTarball } from '@agentgym/contract/tarball'
 import type { BuiltScenario } from '../sandbox/build-scenario.ts'
+import { locateFault } from '../sandbox/source-place.ts'
 import { decodeCheckpoint, settingsOf } from '../training/checkpoint.ts'
 import { packageAgent } from '../training/package-agent.ts'
 import type { TrainingOutcome } from '../training/run-training.ts'
@@ -76,7 +77,10 @@ async function runTrainer(job: LeasedTraining, context: RunContext): Promise<Wor
   const start = checkpoint === null ? await obtainStart(job, context) : null
   const plan = planOf(job, checkpoint)
   const run = new SupervisedRun(job, context, { scenario, plan, checkpoint, start })
-  const outcome = await run.train()
+  const outcome = await run.train().catch((error: unknown) => {
+    // Who trains on a hosted scenario has no right to its code.
+    throw locateFault(error, scenario.sourceMap, { frames: false })
+  })
   if (outcome !== null) return completeRun(job, context, { scenario, outcome })
   await outbox.drain()
   const reason = run.stopReason

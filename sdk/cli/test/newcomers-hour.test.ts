@@ -141,7 +141,10 @@ describe("a newcomer's hour", () => {
     expect(output).toContain('✓ episode 1: 60 steps')
     const recorded = readFileSync(join(ann.work, 'mine.jsonl'), 'utf8').trim().split('\n')
     expect(JSON.parse(recorded[1]).actions).toHaveLength(60)
+    plant('state.steps += 1', "    if (state.steps === 3) console.log('third step')")
     await done('train', 'puck', '--out', 'agent', '--seed', '1', '--steps', '4096', '--set', 'evaluation_episodes=10')
+    const { stdout } = await ann.run(['eval', 'agent', '--episodes', '2'])
+    expect(stdout).toMatch(/\| step 4 of environment \d {2}third step/)
     const steps = (await done('watch', 'agent', '--episodes', '1')) as { step: number; end?: string }[]
     expect(steps.at(-1)).toMatchObject({ step: 60, end: 'truncated' })
   })

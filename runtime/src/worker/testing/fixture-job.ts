@@ -5,6 +5,7 @@ import path from 'node:path'
 import { type AgentManifest, agentManifestSchema, type LeasedTraining, resolveTrainingPlan } from '@agentgym/contract'
 import { writeTarball } from '@agentgym/contract/tarball'
 import { type BuiltScenario, buildScenario } from '../../sandbox/build-scenario.ts'
+import { publishedSourceMap } from '../../sandbox/source-place.ts'
 import { validManifest, withFolder } from '../../sandbox/testing/scenario-folder.ts'
 import { runWorker, type WorkerOptions } from '../run-worker.ts'
 import { unpackPackage } from '../tarball.ts'
@@ -37,9 +38,11 @@ export async function packedScenario(extra = ''): Promise<PackedScenario> {
   const manifest = { name: '@t/walk', version: '1.2.3', license: 'MIT', agentgym }
   return withFolder({ 'package.json': manifest, 'src/index.js': walk(extra) }, async (folder) => {
     const scenario = await buildScenario(folder)
+    const map = publishedSourceMap(scenario, new Set(['src/index.js'])) ?? ''
     const { bytes, integrity } = await writeTarball([
       { path: 'package.json', bytes: await readFile(path.join(folder, 'package.json')) },
       { path: 'dist/scenario.js', bytes: Buffer.from(scenario.source) },
+      { path: 'dist/scenario.js.map', bytes: Buffer.from(map) },
     ])
     return { scenario, tarball: bytes, integrity }
   })

@@ -1,8 +1,8 @@
 import { AgentGymError } from '@agentgym/contract'
 import { readTarball } from './read-tarball.ts'
 
-/** What an installed package needs: what runs, what describes it, and its license. Sources stay in the tarball. */
-const installed = /^(package\.json|dist\/scenario\.js|agent\.json|model\.onnx|learning-curve\.svg)$/
+/** What an installed package needs: what runs, what its errors are located by, what describes it, and its license. Sources stay in the tarball. */
+const installed = /^(package\.json|dist\/scenario\.js(\.map)?|agent\.json|model\.onnx|learning-curve\.svg)$/
 /** What people read may have any case, as on npm. */
 const shown = /^(readme\.md|licen[sc]e(\.md|\.txt)?)$/i
 const limits = { unpackedBytes: 512 * 2 ** 20, files: 20_000 }

@@ -1,10 +1,11 @@
-import { type TaskOrder, taskOrderSchema } from '@agentgym/contract'
+import { type ScenarioLogs, type TaskOrder, taskOrderSchema } from '@agentgym/contract'
 import { type Command, Option } from 'commander'
 import { agentGymHome } from '../account/connection.ts'
 import type { CommandContext, MakeAction } from '../command-context.ts'
 import { countRange, evaluationSeedRange, scenarioOptionText, wholeNumber } from '../option-values.ts'
 import { resolveAgentFolder } from '../targets/agents.ts'
 import { formatCount } from '../terminal/format-values.ts'
+import { logLines } from '../terminal/log-lines.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
 import { evaluationLines } from '../training-view/summary-lines.ts'
 import { playAgent } from '../verification/play-agent.ts'
@@ -62,7 +63,10 @@ export async function evaluate(target: string, flags: EvalFlags, context: Comman
     flags.episodes === undefined ? 'held-out episodes' : `${formatCount(flags.episodes)} held-out episodes`
   context.print(`${terminal.symbols.next} Evaluating ${safeText(shown)} on ${terminal.paint.bold(played)}, ${episodes}`)
 
-  const evaluation = await playAgent(folder, manifest, { ...flags, taskOrder: flags.tasks }, context)
+  const onLogs = (logs: ScenarioLogs) => {
+    for (const line of logLines(logs, terminal, context.verbose ? 100 : 20)) context.print(line)
+  }
+  const evaluation = await playAgent(folder, manifest, { ...flags, taskOrder: flags.tasks, onLogs }, context)
   context.printJson(evaluation)
   for (const line of evaluationLines(evaluation, terminal)) context.print(line)
   if (format !== undefined) await renderEpisode({ folder, manifest, shown }, format, flags, context)

@@ -63,7 +63,7 @@ describe('a packed scenario', () => {
     const { files } = await pack()
     const { stdout } = await promisify(execFile)('npm', ['pack', '--dry-run', '--json'], { cwd: folder })
     const npm = JSON.parse(stdout)[0].files.map(({ path }: { path: string }) => path)
-    expect(files.map(({ path }) => path).sort()).toEqual([...npm, 'dist/scenario.js'].sort())
+    expect(files.map(({ path }) => path).sort()).toEqual([...npm, 'dist/scenario.js', 'dist/scenario.js.map'].sort())
   })
 
   it('is deterministic across places and times', async () => {
@@ -83,7 +83,13 @@ describe('a packed scenario', () => {
     const packed = await pack()
     expect(packed.bundledDependencies).toEqual(['@agentgym/scenario', 'near'])
     const files = await readPackage(packed.bytes)
-    expect([...files.keys()].sort()).toEqual(['LICENSE', 'README.md', 'dist/scenario.js', 'package.json'])
+    expect([...files.keys()].sort()).toEqual([
+      'LICENSE',
+      'README.md',
+      'dist/scenario.js',
+      'dist/scenario.js.map',
+      'package.json',
+    ])
     const published = JSON.parse(String(files.get('package.json')))
     expect(published).toEqual({ ...manifest, dependencies: { semver: '^7.0.0' } })
   })
@@ -97,6 +103,17 @@ describe('a packed scenario', () => {
     write('dist/index.ts', source)
     write('package.json', JSON.stringify({ ...manifest, ...change }))
     await expect(pack()).rejects.toMatchObject({ code })
+  })
+
+  it('carries a map for errors, where it ships its sources', async () => {
+    const { files } = manifest as { files?: string[] }
+    write('package.json', JSON.stringify({ ...manifest, files: [...(files ?? []), 'src'] }))
+    const packed = await pack()
+    const map = (await readPackage(packed.bytes)).get('dist/scenario.js.map')
+    const { sources, sourcesContent } = JSON.parse(String(map))
+    expect(sourcesContent[sources.indexOf('../src/index.ts')]).toContain('defineScenario')
+    expect(sourcesContent[sources.indexOf('agentgym:scenario')]).toBeNull()
+    expect((await pack()).integrity).toBe(packed.integrity)
   })
 
   it('needs a README', async () => {

@@ -12,6 +12,9 @@ export type PackedScenario = PackedPackage & {
 }
 
 const bundlePath = 'dist/scenario.js'
+/** Leads errors to the author's files, where the package ships them. Never needed: a large one is left out. */
+const mapPath = `${bundlePath}.map`
+const mostMapBytes = 8 * 2 ** 20
 const dependencyFields = ['dependencies', 'optionalDependencies', 'peerDependencies', 'devDependencies']
 /** Ranges that only the author's workspace can resolve. */
 const localRange = /^(workspace|file|link|portal|catalog):/
@@ -36,8 +39,11 @@ export async function packScenario(scenario: BuiltScenario): Promise<PackedScena
   for (const path of paths) {
     if (path === 'package.json') files.push({ path, bytes: Buffer.from(published) })
     else if (path === bundlePath) files.push({ path, bytes: Buffer.from(scenario.source) })
-    else files.push({ path, bytes: await readFile(join(scenario.folder, path)) })
+    else if (path !== mapPath) files.push({ path, bytes: await readFile(join(scenario.folder, path)) })
   }
+  const { publishedSourceMap } = await import('@agentgym/runtime')
+  const map = Buffer.from(publishedSourceMap(scenario, new Set(paths)) ?? '')
+  if (map.length > 0 && map.length <= mostMapBytes) files.push({ path: mapPath, bytes: map })
   return {
     bytes: (await writeTarball(files)).bytes,
     integrity: (await writePublishedTarball(files, JSON.parse(published))).integrity,

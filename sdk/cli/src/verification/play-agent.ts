@@ -1,4 +1,10 @@
-import { AgentGymError, type AgentManifest, type Evaluation, type TaskOrder } from '@agentgym/contract'
+import {
+  AgentGymError,
+  type AgentManifest,
+  type Evaluation,
+  type ScenarioLogs,
+  type TaskOrder,
+} from '@agentgym/contract'
 import type { BuiltScenario } from '@agentgym/runtime'
 import { agentGymHome } from '../account/connection.ts'
 import type { CommandContext, Runtime } from '../command-context.ts'
@@ -14,6 +20,8 @@ export type PlayOptions = {
   taskOrder?: TaskOrder
   /** As the user named it; by default the agent's own scenario, from this machine or the registry. */
   scenario?: string
+  /** Takes what the scenario logs. */
+  onLogs?: (logs: ScenarioLogs) => void
 }
 
 /** Evaluates the agent in a folder on held-out episodes, in the sandbox, with a progress bar on a terminal. */
@@ -38,6 +46,7 @@ export async function playAgent(
       home: agentGymHome(context.io),
       signal: interrupt.signal,
       onProgress: progress.update,
+      onLogs: options.onLogs,
     })
   try {
     return await play(scenario).catch(async (error) => {
