@@ -1,5 +1,5 @@
 /** Shortest ways of the robot through what is free, counted in turns and steps. */
-import { CELLS, FORWARD, isFree, LEFT, neighbor, RIGHT, type World } from './world.ts'
+import { CELLS, FORWARD, freeCells, LEFT, neighbor, RIGHT, type World } from './world.ts'
 
 /** Movements, in order. */
 export type Route = number[]
@@ -50,23 +50,29 @@ function search(
   accepts: (ahead: number, pose: number) => boolean,
   reach: (pose: number, from: number, movement: number) => void,
 ): number | null {
-  const start = poseOf(world)
+  const free = freeCells(world)
   const seen = new Uint8Array(CELLS * 4)
-  seen[start] = 1
-  const queue = [start]
-  for (const pose of queue) {
-    const [cell, direction] = [pose >> 2, pose & 3]
-    const ahead = neighbor(cell, direction)
+  const queue = new Uint8Array(CELLS * 4)
+  let length = 0
+  const visit = (pose: number) => {
+    seen[pose] = 1
+    queue[length] = pose
+    length += 1
+  }
+  const go = (from: number, movement: number, to: number) => {
+    if (seen[to] === 1) return
+    reach(to, from, movement)
+    visit(to)
+  }
+  visit(poseOf(world))
+  for (let next = 0; next < length; next += 1) {
+    const pose = queue[next]
+    const direction = pose & 3
+    const ahead = neighbor(pose >> 2, direction)
     if (accepts(ahead, pose)) return pose
-    const go = (movement: number, to: number) => {
-      if (seen[to] === 1) return
-      seen[to] = 1
-      reach(to, pose, movement)
-      queue.push(to)
-    }
-    if (isFree(world, ahead)) go(FORWARD, ahead * 4 + direction)
-    go(LEFT, cell * 4 + ((direction + 3) & 3))
-    go(RIGHT, cell * 4 + ((direction + 1) & 3))
+    if (ahead >= 0 && free[ahead] === 1) go(pose, FORWARD, ahead * 4 + direction)
+    go(pose, LEFT, (pose & ~3) + ((direction + 3) & 3))
+    go(pose, RIGHT, (pose & ~3) + ((direction + 1) & 3))
   }
   return null
 }

@@ -73,29 +73,36 @@ export function roomOf(cell: number): number | null {
 
 /** The next cell in a direction, or -1 outside. */
 export function neighbor(cell: number, direction: number): number {
+  return neighbors[cell * 4 + direction]
+}
+
+/** Looked up, because routes ask for them all the time. */
+const neighbors = Int8Array.from({ length: CELLS * 4 }, (_, pose) => {
+  const [cell, direction] = [pose >> 2, pose & 3]
   const x = (cell % WIDTH) + [1, 0, -1, 0][direction]
   const y = Math.floor(cell / WIDTH) + [0, 1, 0, -1][direction]
   return x < 0 || x >= WIDTH || y < 0 || y >= HEIGHT ? -1 : cellAt(x, y)
-}
+})
 
 export function areNeighbors(a: number, b: number): boolean {
-  return a >= 0 && b >= 0 && [0, 1, 2, 3].some((direction) => neighbor(a, direction) === b)
+  if (a < 0 || b < 0) return false
+  const dx = Math.abs((a % WIDTH) - (b % WIDTH))
+  return dx + Math.abs(Math.floor(a / WIDTH) - Math.floor(b / WIDTH)) === 1
 }
 
 export function carriedThing({ things }: World): Thing | undefined {
   return things.find(isCarried)
 }
 
-function doorAt({ doors }: World, cell: number): Door | undefined {
-  return doors.find((door) => door.cell === cell)
+/** For each cell, 1 if the robot can stand there. */
+export function freeCells({ things, doors }: World): Uint8Array {
+  const free = Uint8Array.from(floor)
+  for (const { cell } of things) if (cell >= 0) free[cell] = 0
+  for (const { cell, state } of doors) free[cell] = Number(state === 'open')
+  return free
 }
 
-/** Whether the robot can stand there. */
-export function isFree(world: World, cell: number): boolean {
-  if (cell < 0) return false
-  if (roomOf(cell) === null) return doorAt(world, cell)?.state === 'open'
-  return !world.things.some((thing) => thing.cell === cell)
-}
+const floor = Uint8Array.from({ length: CELLS }, (_, cell) => Number(roomOf(cell) !== null))
 
 /** A room is seen from the middle through its open door. */
 export function isSeen({ doors }: World, cell: number): boolean {
@@ -104,8 +111,12 @@ export function isSeen({ doors }: World, cell: number): boolean {
 }
 
 /** Whether a thing can be put there: on free floor, and not beside a door, so that doors stay passable. */
-export function canHold(world: World, cell: number): boolean {
-  return isFree(world, cell) && roomOf(cell) !== null && !world.doors.some((door) => areNeighbors(cell, door.cell))
+export function canHold({ things, doors }: World, cell: number): boolean {
+  return (
+    floor[cell] === 1 &&
+    !things.some((thing) => thing.cell === cell) &&
+    !doors.some((door) => areNeighbors(cell, door.cell))
+  )
 }
 
 export function front({ cell, direction }: World): number {
