@@ -65,7 +65,7 @@ export default defineToolScenario({
         }),
     }),
     drop_duplicates: tool({
-      description: 'Keep the first row of each key only',
+      description: 'Keep the first row of each key only. Needs a profile of the key that shows repeats',
       cost: { tokens: 40, seconds: 2 },
       run: (analysis: Analysis) =>
         act(analysis, { tool: 'drop_duplicates' }, () => {
@@ -76,7 +76,7 @@ export default defineToolScenario({
       description: 'Drop the rows in which a column is blank, or fill in 0. Needs a profile',
       parameters: { column: pointer('columns'), how: choice(table.missingRepairs) },
       cost: { tokens: 50, seconds: 2 },
-      allowed: (analysis: Analysis) => ({ column: profiledOf(analysis, MEASURES) }),
+      allowed: (analysis: Analysis) => ({ column: profiledOf(analysis, MEASURES, ({ missing }) => missing > 0) }),
       run: (analysis: Analysis, { column, how }) =>
         act(analysis, { tool: 'repair_blanks', arguments: { column, how } }, () => {
           analysis.rows = table.repairMissing(analysis.rows, columnOf(analysis, column), how)
@@ -86,7 +86,7 @@ export default defineToolScenario({
       description: 'Divide the numbers that are far above the median, which are in a smaller unit. Needs a profile',
       parameters: { column: pointer('columns'), divide_by: choice(table.factors) },
       cost: { tokens: 50, seconds: 2 },
-      allowed: (analysis: Analysis) => ({ column: profiledOf(analysis, MEASURES) }),
+      allowed: (analysis: Analysis) => ({ column: profiledOf(analysis, MEASURES, isMixed) }),
       run: (analysis: Analysis, { column, divide_by }) =>
         act(analysis, { tool: 'convert_unit', arguments: { column, divide_by } }, () => {
           analysis.rows = table.convertUnit(analysis.rows, columnOf(analysis, column), Number(divide_by))
@@ -96,7 +96,7 @@ export default defineToolScenario({
       description: 'Give labels that differ in case or spaces one spelling. Needs a profile',
       parameters: { column: pointer('columns') },
       cost: { tokens: 50, seconds: 2 },
-      allowed: (analysis: Analysis) => ({ column: profiledOf(analysis, CATEGORIES) }),
+      allowed: (analysis: Analysis) => ({ column: profiledOf(analysis, CATEGORIES, ({ misspelt }) => misspelt > 0) }),
       run: (analysis: Analysis, { column }) =>
         act(analysis, { tool: 'merge_labels', arguments: { column } }, () => {
           analysis.rows = table.mergeLabels(analysis.rows, columnOf(analysis, column))
@@ -159,10 +159,13 @@ export default defineToolScenario({
     }),
   },
 
-  available({ result, joined, filtered, grouped }) {
+  available(analysis) {
+    const { result, joined, filtered, grouped, profiled } = analysis
     if (result !== null) return ['answer']
+    const repeats = profiled.has(KEY) && profileOf(analysis, KEY).repeated > 0
     return [
-      ...(['profile', 'drop_duplicates', 'repair_blanks', 'convert_unit', 'merge_labels', 'aggregate'] as const),
+      ...(['profile', 'repair_blanks', 'convert_unit', 'merge_labels', 'aggregate'] as const),
+      ...(repeats ? (['drop_duplicates'] as const) : []),
       ...(joined ? [] : (['join'] as const)),
       ...(filtered === null ? (['filter'] as const) : []),
       ...(grouped === null ? (['group_by'] as const) : []),
@@ -263,8 +266,17 @@ function headingsOf({ task }: Analysis, accepts: (column: number) => boolean): s
   return task.headings.filter((_, column) => accepts(column))
 }
 
-function profiledOf(analysis: Analysis, among: readonly number[]): string[] {
-  return headingsOf(analysis, (column) => among.includes(column) && analysis.profiled.has(column))
+/** Columns with a profile that shows what a tool is for. */
+function profiledOf(
+  analysis: Analysis,
+  among: readonly number[],
+  shows: (found: table.Profile) => boolean = () => true,
+): string[] {
+  const { profiled } = analysis
+  return headingsOf(
+    analysis,
+    (column) => among.includes(column) && profiled.has(column) && shows(profileOf(analysis, column)),
+  )
 }
 
 function isThere({ joined }: Analysis, column: number): boolean {

@@ -145,6 +145,9 @@ export default defineToolScenario({
       description: 'Put the thing in hand on the stove, into the freezer, to the window or back on the bench',
       parameters: { place: choice(places) },
       cost: { tokens: 30, seconds: 15 },
+      allowed: ({ taken, places: now }: Experiment) => ({
+        place: places.filter((place) => taken !== null && place !== now[taken]),
+      }),
       run: (experiment: Experiment, { place }) =>
         act(experiment, { tool: 'put_on', arguments: { place } }, (thing) => {
           // The stove does not light at the first attempt.
@@ -194,7 +197,7 @@ export default defineToolScenario({
     }),
   },
 
-  available({ taken, cup, calibrated }) {
+  available({ taken, cup, calibrated, notes, dissolved, thermometerOn }) {
     const always = [
       ...(['take', 'wait'] as const),
       // A valid calibration is not repeated.
@@ -202,16 +205,20 @@ export default defineToolScenario({
       ...(calibrated.tester ? [] : (['calibrate_tester'] as const)),
     ]
     if (taken === null) return [...always]
+    const { conducts, acidity, alive } = notes[taken]
     const isSample = taken < SAMPLES
     const isPaint = taken >= FIRST_PAINT && taken < FIRST_SPECIMEN
     const isSpecimen = taken >= FIRST_SPECIMEN && taken < PLANT
     return [
       ...always,
-      ...(isSample ? (['test_conductivity', 'test_acidity', 'dissolve'] as const) : []),
-      ...(taken <= WATER ? (['attach_thermometer'] as const) : []),
+      // What is in the notes is not measured again.
+      ...(isSample && conducts === undefined ? (['test_conductivity'] as const) : []),
+      ...(isSample && acidity === undefined ? (['test_acidity'] as const) : []),
+      ...(isSample && !dissolved.has(taken) ? (['dissolve'] as const) : []),
+      ...(taken <= WATER && thermometerOn !== taken ? (['attach_thermometer'] as const) : []),
       ...(taken <= WATER || taken === PLANT ? (['put_on'] as const) : []),
       ...(isPaint && !cup.includes(paints[taken - FIRST_PAINT]) ? (['pour'] as const) : []),
-      ...(isSpecimen ? (['use_microscope'] as const) : []),
+      ...(isSpecimen && alive === undefined ? (['use_microscope'] as const) : []),
       ...(taken === PLANT ? (['water'] as const) : []),
       ...(isSample || isSpecimen ? (['hand_in'] as const) : []),
       // What could have been made: something of the water, the plant, or in the cup.
