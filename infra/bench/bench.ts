@@ -1,9 +1,9 @@
-import { mkdtemp, rm } from 'node:fs/promises'
+import { cp, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { availableParallelism, cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { loadScenario, resolvePlan, train } from '@agentgym/runtime'
-import { learnerBenchmark, rolloutBenchmark, scenarioCode } from '@agentgym/runtime/benchmarks'
+import { authoringBenchmark, learnerBenchmark, rolloutBenchmark, scenarioCode } from '@agentgym/runtime/benchmarks'
 import { algorithmsBenchmark } from './algorithms-bench.ts'
 import { dqnBenchmark } from './dqn-bench.ts'
 import { encoderBenchmark } from './encoder-bench.ts'
@@ -39,7 +39,7 @@ async function main(): Promise<void> {
  * `npm run bench` measures training; `-- registry` the registry, `-- site` its pages, `-- service` training as a service,
  * `-- queue` leases of jobs and `-- market` purchases, on PostgreSQL or, with `--embedded`, on PGlite; `-- algorithms` how
  * much GRPO and PPO play until they succeed, `-- dqn` and `-- sac` the speed of DQN and of SAC alone, `-- encoder` what a
- * sentence encoder of texts brings where wordings are new, `-- speed` whole trainings with their bars,
+ * sentence encoder of texts brings where wordings are new, `-- authoring` what an oracle and logs cost unused, `-- speed` whole trainings with their bars,
  * `-- serve` decisions of an agent in a program and over HTTP, `-- peers [--chart FILE]` ours beside other libraries, and `-- results [NAME…] [--page] [--readme]` writes
  * docs/results.md and, with `--readme`, the table of results in each scenario's README; with `--page` it trains nothing.
  */
@@ -54,6 +54,7 @@ async function measure(folder: string): Promise<Figure[]> {
   if (process.argv.includes('encoder')) return encoderBenchmark(folder, say)
   if (process.argv.includes('peers')) return peersBenchmark(folder, optionValue('--chart'), say)
   if (process.argv.includes('serve')) return serveBenchmark(folder, say)
+  if (process.argv.includes('authoring')) return [await authoring(folder)]
   if (process.argv.includes('speed')) return speedBenchmark(folder, say)
   if (process.argv[2] === 'results') {
     const only = process.argv.slice(3).filter((argument) => !argument.startsWith('--'))
@@ -64,6 +65,7 @@ async function measure(folder: string): Promise<Figure[]> {
   if (process.argv.includes('sac')) return sacBenchmark(folder, say)
   return [
     ...(await rollouts()),
+    await authoring(folder),
     await learner(),
     await wholeTraining(folder),
     await dqnBenchmark(folder, say),
@@ -93,6 +95,28 @@ async function rollouts(): Promise<Figure[]> {
       bar: 1.5e6,
     },
   ]
+}
+
+/** Cart-pole as it is, whose oracle and console are not used, over cart-pole without them, taking turns in one process. */
+async function authoring(folder: string): Promise<Figure> {
+  say('authoring: 1,024 cart-poles with and without oracle and logs, in turn …')
+  const bare = join(folder, 'bare')
+  await cp(cartPole, bare, { recursive: true, filter: (path) => !path.includes('node_modules') })
+  const { agentgym } = JSON.parse(await readFile(join(bare, 'package.json'), 'utf8'))
+  await rename(join(bare, agentgym.entry), join(bare, 'src/whole.ts'))
+  const entry = "import whole from './whole.ts'\nconst { oracle, ...bare } = whole\nexport default bare\n"
+  await writeFile(join(bare, agentgym.entry), entry)
+  const { ratio, range } = authoringBenchmark({
+    whole: await scenarioCode(await loadScenario(cartPole)),
+    bare: await scenarioCode(await loadScenario(bare)),
+  })
+  return {
+    id: 'authoring_over_bare',
+    what: `step rate with unused oracle and logs over that without; single rounds ${range.map((one) => one.toFixed(2)).join(' to ')}`,
+    value: ratio,
+    unit: '×',
+    bar: 0.95,
+  }
 }
 
 /** Forward, backward and Adam; a sample counts once for each epoch that sees it. */

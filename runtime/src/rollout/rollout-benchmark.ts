@@ -1,7 +1,7 @@
 import { parameterLayout } from '../policy/parameter-layout.ts'
 import { createPolicySession } from '../policy/policy-session.ts'
 import { buildPolicySpec } from '../policy/policy-spec.ts'
-import { createSandboxedEnvironment } from '../sandbox/sandboxed-environment.ts'
+import { createSandboxedEnvironment, type SandboxedEnvironment } from '../sandbox/sandboxed-environment.ts'
 import type { ScenarioCode } from '../sandbox/scenario-code.ts'
 import type { VectorEnvironment } from '../sandbox/vector-environment.ts'
 import { allocateSegment, RolloutCollector } from './collect-rollout.ts'
@@ -67,6 +67,65 @@ export function rolloutBenchmark(options: {
   sandboxed.dispose()
   own.dispose()
   return { environments, ...rates }
+}
+
+export type AuthoringBenchmark = {
+  /** Step rate of the whole scenario over that of the bare one, of the fastest rounds of each. */
+  ratio: number
+  /** The lowest and the highest ratio of one round. */
+  range: [number, number]
+}
+
+/**
+ * What authors' tools cost where nobody uses them: `whole` is a scenario with an oracle that is never asked, and its console is kept
+ * and read after every run, as training does once an iteration; `bare` is the same without an oracle and without a console that
+ * anyone reads. The source map is no part of either: it stays with the parent. Both take turns, the fastest run counts, as in
+ * `rolloutBenchmark`, and every round has isolates of its own: V8 compiles the same code a tenth faster in one than in another. The
+ * scenarios must be trusted.
+ */
+export function authoringBenchmark(options: {
+  whole: ScenarioCode
+  bare: ScenarioCode
+  environments?: number
+  rounds?: number
+  secondsOfRound?: number
+}): AuthoringBenchmark {
+  const { whole, bare, environments = 1024, rounds = 15, secondsOfRound = 1 } = options
+  const plan = { environments, seed: 1, plan: { split: 'train' } } as const
+  const logs = { keep: true, take: () => {} }
+  let run = 0
+  const play = (environment: SandboxedEnvironment) => () => {
+    const { actions } = environment.buffers
+    for (let t = 0; t < RUN_STEPS; t++) {
+      for (let row = 0; row < actions.length; row++) actions[row] = (row + t + run) & 1
+      environment.step()
+    }
+    environment.takeLogs()
+    run += 1
+  }
+  const measured = Array.from({ length: rounds }, (_, round) => {
+    const open = {
+      whole: () => createSandboxedEnvironment({ ...whole, ...plan, logs }),
+      bare: () => createSandboxedEnvironment({ ...bare, ...plan }),
+    }
+    // Whichever comes first may be the one that the memory's layout favors.
+    const order = round % 2 === 0 ? (['whole', 'bare'] as const) : (['bare', 'whole'] as const)
+    const opened = order.map((name) => [name, open[name]()] as const)
+    for (const [, environment] of opened) environment.reset()
+    const tasks = Object.fromEntries(opened.map(([name, environment]) => [name, play(environment)]))
+    const rates = fastestRates<'whole' | 'bare'>(
+      environments * RUN_STEPS,
+      secondsOfRound,
+      tasks as Record<'whole' | 'bare', () => void>,
+    )
+    for (const [, environment] of opened) environment.dispose()
+    return rates
+  })
+  const ratios = measured.map((rates) => rates.whole / rates.bare)
+  return {
+    ratio: Math.max(...measured.map((rates) => rates.whole)) / Math.max(...measured.map((rates) => rates.bare)),
+    range: [Math.min(...ratios), Math.max(...ratios)],
+  }
 }
 
 /** Rows a second of each task's fastest run, the tasks taking turns for `seconds`. */
