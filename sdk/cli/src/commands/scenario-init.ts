@@ -52,6 +52,7 @@ async function scenarioInit(directory: string | undefined, flags: InitFlags, con
   context.print(
     `${paint.accent(symbols.ok)} Created ${paint.bold(safeText(answers.name))} to ${safeText(path)}: ${files.join(', ')}`,
   )
+  context.print(`${symbols.next} Run its tests: ${paint.accent(`agentgym scenario test ${shellQuote(path)}`)}`)
   context.print(`${symbols.next} Check it: ${paint.accent(`agentgym scenario check ${shellQuote(path)}`)}`)
 }
 
