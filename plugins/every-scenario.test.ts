@@ -86,6 +86,7 @@ test('all are here', () => {
     'email-automation',
     'game-24',
     'grid-maze',
+    'house-chores',
     'lunar-lander',
     'mountain-car',
     'pendulum',
