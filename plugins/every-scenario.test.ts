@@ -89,6 +89,7 @@ test('all are here', () => {
     'house-chores',
     'lunar-lander',
     'mountain-car',
+    'multi-hop-search',
     'pendulum',
     'returns-desk',
     'science-lab',
