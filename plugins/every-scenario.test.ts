@@ -91,6 +91,7 @@ test('all are here', () => {
     'mountain-car',
     'multi-hop-search',
     'pendulum',
+    'qa-testing',
     'returns-desk',
     'science-lab',
     'snake',
