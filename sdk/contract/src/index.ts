@@ -159,6 +159,8 @@ export {
   leaseCallsRequestSchema,
   leasedCallsSchema,
   modelListSchema,
+  responseRequestSchema,
+  responseSchema,
 } from './api/hosting.ts'
 export {
   agentPartsRequestSchema,

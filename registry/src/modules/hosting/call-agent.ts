@@ -95,8 +95,8 @@ type Call = {
   key: string | undefined
   /** The highest price of 1,000 calls that the caller accepts, in minor units; undefined if the request gives none. */
   maxPriceMinor: number | undefined
-  /** Computes the observation if it depends on the resolved version; replaces the request's. */
-  observe?: (versionId: string) => Promise<HostedCallRequest['observation']>
+  /** Computes what depends on the resolved version; replaces the request's. */
+  observe?: (versionId: string) => Promise<Pick<HostedCallRequest, 'observation' | 'action_mask'>>
 }
 
 type Admitting = Pick<HostingServices, 'database' | 'config' | 'callBroker'>
@@ -137,7 +137,7 @@ export async function admitCall(
   if (found.kind !== 'agent') throw notCallable(found.name)
   const called = { name: found.name, version: row.version }
   if (row.state !== 'published') throw notPublished(called, row.state)
-  const requested = observe === undefined ? rest : { ...rest, observation: await observe(row.id) }
+  const requested = observe === undefined ? rest : { ...rest, ...(await observe(row.id)) }
   const hash = requestHash({ package: found.id, range, ...requested })
   const wanted = {
     ...called,

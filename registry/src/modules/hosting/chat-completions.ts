@@ -1,11 +1,11 @@
-import type { AgentManifest, ChatRequest } from '@agentgym/contract'
+import type { AgentManifest } from '@agentgym/contract'
 import { openAiErrorBody, requestInvalid } from '@agentgym/contract/protocols'
 import { sql } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
 import type { FailureFormat } from '../../core/http/env.ts'
 
 /** `@scope/name[@range]`. Throws `request_invalid` if it cannot name an agent. */
-export function modelOf({ model }: ChatRequest): { name: string; version?: string } {
+export function modelOf(model: string): { name: string; version?: string } {
   const [, name, version] = /^(@[^/@]+\/[^/@]+)(?:@(.{1,64}))?$/s.exec(model) ?? []
   if (name === undefined) throw requestInvalid('model', 'the model must be @scope/name or @scope/name@version')
   return { name, version }

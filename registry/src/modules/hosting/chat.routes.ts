@@ -1,6 +1,30 @@
-import { chatCompletionSchema, chatRequestSchema, hostedCallHeadersSchema, modelListSchema } from '@agentgym/contract'
-import { chatChunks, chatCompletion, observationOf, observedText } from '@agentgym/contract/protocols'
+import {
+  chatCompletionSchema,
+  chatRequestSchema,
+  type HostedCallRequest,
+  hostedCallHeadersSchema,
+  modelListSchema,
+  responseRequestSchema,
+  responseSchema,
+  type SpaceDescription,
+} from '@agentgym/contract'
+import {
+  type AskedAgent,
+  chatChunks,
+  chatCompletion,
+  legalWords,
+  maskOfWords,
+  type Offer,
+  observationOf,
+  observedText,
+  offerOfChat,
+  offerOfResponse,
+  responseEvents,
+  responseObservation,
+  responseOf,
+} from '@agentgym/contract/protocols'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
+import type { Context } from 'hono'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import { callAgent } from './call-agent.ts'
@@ -45,36 +69,95 @@ const modelsRoute = defineRoute({
   },
 })
 
+const responsesRoute = defineRoute({
+  method: 'post',
+  path: '/v1/responses',
+  access: 'agents:call',
+  timeoutMs: 45_000,
+  failureFormat: openAiFailures,
+  operationId: 'createResponse',
+  summary: 'Call an agent with a client of the Responses API',
+  description:
+    'The same as chat completions, for clients that use OpenAI’s Responses API. The last user message or output of a call is the observation. The response is a `function_call` if the action is one of `tools`, or else a message. Nothing is stored: send the whole input, without `previous_response_id`. With `stream`, it is sent as server-sent events.',
+  request: { headers: hostedCallHeadersSchema, body: { required: true, content: json(responseRequestSchema) } },
+  responses: {
+    200: {
+      description: 'The action of the agent.',
+      content: { ...json(responseSchema), 'text/event-stream': { schema: z.any().openapi({ type: 'string' }) } },
+    },
+    ...callFailures,
+  },
+})
+
+/** A request of one of OpenAI's APIs, as a call of the agent. */
+type Asked = {
+  model: string
+  offer: Offer
+  observation: (agent: { observation: SpaceDescription } | undefined) => HostedCallRequest['observation']
+}
+
+/** Calls the agent, which picks among the tools that the request offers. Gives the call, and the agent's spaces. */
+async function ask(services: HostingServices, c: AskingContext, { model, offer, observation }: Asked) {
+  const { query } = services.database
+  const { name, version } = modelOf(model)
+  const { 'idempotency-key': key, 'agentgym-max-price': maxPriceMinor } = c.req.valid('header')
+  const call = await callAgent(
+    services,
+    {
+      ...{ actor: c.get('actor'), name, key, maxPriceMinor },
+      request: { version, observation: null },
+      observe: async (versionId) => {
+        const agent = await spacesOf(query, { versionId })
+        refuseMemory(agent)
+        const legal = agent === undefined ? null : legalWords(offer, agent.action)
+        return {
+          observation: observation(agent),
+          ...(agent === undefined || legal === null ? {} : { action_mask: maskOfWords(agent.action, legal) }),
+        }
+      },
+    },
+    c.req.raw.signal,
+  )
+  const spaces = (await spacesOf(query, call)) ?? noSpaces
+  return { call, spaces, id: call.id, model: `${call.package}@${call.version}`, answer: call, now: new Date() }
+}
+
+type AskingContext = Pick<Context<Env>, 'get'> & {
+  req: { raw: Request; valid(of: 'header'): z.infer<typeof hostedCallHeadersSchema> }
+}
+
+/** Of an agent without a manifest, which older servers have. */
+const noSpaces = {
+  observation: { type: 'dict', entries: [] },
+  action: { type: 'dict', entries: [] },
+} satisfies AskedAgent
+
+const streamHeaders = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' }
+
 /** The same calls for clients of OpenAI's API. */
 export function chatRoutes(services: HostingServices): OpenAPIHono<Env> {
   const { query } = services.database
   const routes = createRoutes()
   routes.openapi(chatRoute, async (c) => {
     const request = c.req.valid('json')
-    const { name, version } = modelOf(request)
     const observed = observedText(request)
-    const { 'idempotency-key': key, 'agentgym-max-price': maxPriceMinor } = c.req.valid('header')
-    const call = await callAgent(
-      services,
-      {
-        ...{ actor: c.get('actor'), name, key, maxPriceMinor },
-        request: { version, observation: null },
-        observe: async (versionId) => {
-          const agent = await spacesOf(query, { versionId })
-          refuseMemory(agent)
-          return observationOf(observed, agent?.observation, 'messages')
-        },
-      },
-      c.req.raw.signal,
-    )
-    const spaces = request.tools?.length ? await spacesOf(query, call) : undefined
-    const completion = chatCompletion({
-      ...{ request, id: call.id, model: `${call.package}@${call.version}`, answer: call, observed, now: new Date() },
-      agent: spaces ?? { action: { type: 'dict', entries: [] } },
+    const asked = await ask(services, c, {
+      ...{ model: request.model, offer: offerOfChat(request) },
+      observation: (agent) => observationOf(observed, agent?.observation, 'messages'),
     })
+    const completion = chatCompletion({ ...asked, request, agent: asked.spaces, observed })
     if (request.stream !== true) return c.json(completion, 200)
-    const headers = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' }
-    return c.body(chatChunks(completion, request), 200, headers)
+    return c.body(chatChunks(completion, request), 200, streamHeaders)
+  })
+  routes.openapi(responsesRoute, async (c) => {
+    const request = c.req.valid('json')
+    const asked = await ask(services, c, {
+      ...{ model: request.model, offer: offerOfResponse(request) },
+      observation: (agent) => responseObservation(request, agent ?? noSpaces),
+    })
+    const response = responseOf({ ...asked, id: asked.id.replaceAll('-', ''), request, agent: asked.spaces })
+    if (request.stream !== true) return c.json(response, 200)
+    return c.body(responseEvents(response), 200, streamHeaders)
   })
   routes.openapi(modelsRoute, async (c) => {
     const { accountId } = c.get('actor')

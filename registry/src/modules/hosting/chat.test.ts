@@ -34,6 +34,7 @@ describe('chat completions', () => {
   let agent: Listed
   let action: Partial<HostedAction> = {}
   const seen: unknown[] = []
+  const masks: unknown[] = []
 
   beforeAll(async () => {
     database = await postgresql.open()
@@ -42,6 +43,7 @@ describe('chat completions', () => {
     token = await server.callerToken(await createTrader(database))
     working = server.work((call) => {
       seen.push(call.observation)
+      masks.push(call.action_mask)
       return { ...acted(call), ...action }
     })
   })
@@ -153,6 +155,62 @@ describe('chat completions', () => {
       expect(choice.finish_reason).toBe('stop')
       expect(JSON.parse(choice.message.content)).toEqual({ action: body.acts.action, label: body.acts.label })
     }
+  })
+
+  it('the tools of a request are what is legal', async () => {
+    await spaces(text, support)
+    masks.length = 0
+    const offer = (...names: string[]) => names.map((name) => ({ type: 'function', function: { name } }))
+    await requested({ tools: offer('search', 'close', 'other') })
+    await requested({ tools: offer('close') })
+    await requested({
+      tools: offer('search', 'close'),
+      tool_choice: { type: 'function', function: { name: 'search' } },
+    })
+    await requested({ tools: offer('other') })
+    const search = { limit: Array(9).fill(true), order: [true, true] }
+    expect(masks).toEqual([
+      { tool: [true, true], search },
+      { tool: [false, true], search },
+      { tool: [true, false], search },
+      null,
+    ])
+    const refused = await ask({ tools: offer('other'), tool_choice: 'required' })
+    expect([refused.status, JSON.parse(refused.text).error.message]).toEqual([
+      422,
+      expect.stringContaining('it knows search, close'),
+    ])
+  })
+
+  it('the Responses API calls the same agents', async () => {
+    await spaces(text, support)
+    action = { action: { tool: 0, search: { limit: 3 } }, label: 'search', probabilities: null }
+    const respond = async (body: object) => {
+      const response = await fetch(`${server.url}/v1/responses`, {
+        method: 'POST',
+        headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+        body: JSON.stringify({ model: agent.name, ...body }),
+      })
+      return { status: response.status, text: await response.text() }
+    }
+    const tools = [{ type: 'function', name: 'search', parameters: {} }]
+    const input = [
+      { role: 'user', content: 'first' },
+      { type: 'function_call', call_id: 'c', name: 'search', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'c', output: 'found nothing' },
+    ]
+    const whole = await respond({ input, tools })
+    expect(seen.at(-1)).toBe('found nothing')
+    expect(JSON.parse(whole.text)).toMatchObject({
+      object: 'response',
+      model: `${agent.name}@1.0.0`,
+      output: [{ type: 'function_call', name: 'search', arguments: '{"limit":3}' }],
+    })
+    const streamed = await respond({ input, tools, stream: true })
+    expect(streamed.text).toMatch(/^event: response\.created\n/)
+    expect(streamed.text).toContain('event: response.completed\n')
+    const stored = await respond({ input, previous_response_id: 'resp_1' })
+    expect([stored.status, JSON.parse(stored.text).error.param]).toEqual([422, 'previous_response_id'])
   })
 
   it('streams are server-sent events, up to [DONE]', async () => {

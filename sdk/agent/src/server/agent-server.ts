@@ -1,5 +1,5 @@
 import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
-import { AgentGymError, chatRequestSchema, errorCatalog } from '@agentgym/contract'
+import { AgentGymError, chatRequestSchema, errorCatalog, responseRequestSchema } from '@agentgym/contract'
 import {
   type AgentAnswer,
   type AskedAgent,
@@ -25,7 +25,6 @@ import {
   responseEvents,
   responseObservation,
   responseOf,
-  responseRequestSchema,
   systemOneOf,
   systemOneRequestSchema,
 } from '@agentgym/contract/protocols'

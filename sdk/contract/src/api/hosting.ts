@@ -135,6 +135,14 @@ export const callAnswersTakenSchema = z
   .object({ taken: z.int().nonnegative(), late: z.int().nonnegative() })
   .meta({ id: 'CallAnswersTaken' })
 
+/** A part of a message. Clients send other kinds as well, such as images. */
+const contentSchema = z.union([
+  z.string(),
+  z.array(z.looseObject({ type: z.string(), text: z.string().optional(), json: z.unknown().optional() })),
+  z.null(),
+])
+export type Content = z.infer<typeof contentSchema>
+
 /** A request of an OpenAI client. Fields that do not apply to a policy, such as the temperature, are ignored. */
 export const chatRequestSchema = z.looseObject({
   model: z.string().min(1).max(300).describe('`@scope/name`, or `@scope/name@` with a version or a range.'),
@@ -142,9 +150,7 @@ export const chatRequestSchema = z.looseObject({
     .array(
       z.looseObject({
         role: z.string(),
-        content: z
-          .union([z.string(), z.array(z.looseObject({ type: z.string(), text: z.string().optional() })), z.null()])
-          .optional(),
+        content: contentSchema.optional(),
       }),
     )
     .min(1)
@@ -195,6 +201,48 @@ export const chatCompletionSchema = z
   })
   .meta({ id: 'ChatCompletion' })
 export type ChatCompletion = z.infer<typeof chatCompletionSchema>
+
+const itemSchema = z.looseObject({
+  type: z.string().optional(),
+  role: z.string().optional(),
+  content: contentSchema.optional(),
+  output: contentSchema.optional(),
+})
+
+/** What a client may send as input: a text, or messages, calls and their results. */
+export const inputSchema = z.union([z.string(), z.array(itemSchema).min(1).max(10_000)])
+export type Input = z.infer<typeof inputSchema>
+
+/** A request of OpenAI's Responses API. Fields that do not apply to a policy are ignored. */
+export const responseRequestSchema = z.looseObject({
+  model: z.string().min(1).max(300),
+  input: inputSchema,
+  tools: z
+    .array(z.looseObject({ type: z.string(), name: z.string().optional() }))
+    .max(1_000)
+    .nullish(),
+  tool_choice: z.unknown().optional(),
+  stream: z.boolean().nullish(),
+  previous_response_id: z.string().nullish(),
+  parallel_tool_calls: z.boolean().nullish(),
+  max_output_tokens: z.int().positive().nullish(),
+  instructions: z.string().nullish(),
+  metadata: z.record(z.string(), z.string()).nullish(),
+})
+export type ResponseRequest = z.infer<typeof responseRequestSchema>
+
+/** OpenAI's `Response`, with one item: the call of a function, or a message. */
+export const responseSchema = z
+  .looseObject({
+    id: z.string(),
+    object: z.literal('response'),
+    created_at: z.int(),
+    status: z.enum(['completed', 'incomplete']),
+    model: z.string(),
+    output: z.array(z.looseObject({ type: z.enum(['function_call', 'message']), id: z.string() })),
+    usage: z.looseObject({ input_tokens: tokens, output_tokens: tokens, total_tokens: tokens }),
+  })
+  .meta({ id: 'AgentResponse' })
 
 export const modelListSchema = z
   .object({

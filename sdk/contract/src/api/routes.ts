@@ -220,6 +220,11 @@ export const apiRoutes = {
     body: hosting.chatRequestSchema,
     response: hosting.chatCompletionSchema,
   },
+  'POST /v1/responses': {
+    headers: hosting.hostedCallHeadersSchema,
+    body: hosting.responseRequestSchema,
+    response: hosting.responseSchema,
+  },
   'GET /v1/models': { response: hosting.modelListSchema },
   'POST /v1/hosted-calls/lease': {
     ...asWorker,

@@ -1,6 +1,7 @@
-import { z } from 'zod'
+import type { z } from 'zod'
 import { AgentGymError } from '../agent-gym-error.ts'
 import { jsonValue } from '../api/fields.ts'
+import type { Content } from '../api/hosting.ts'
 import type { SpaceDescription } from '../space-description.ts'
 
 /** What a protocol needs to know of the agent that it asks. */
@@ -16,14 +17,6 @@ export type AgentAnswer = {
 
 /** Size limit of an observation. */
 const observationBytes = 256 * 1024
-
-/** A part of a message. Clients send other kinds as well, such as images. */
-export const contentSchema = z.union([
-  z.string(),
-  z.array(z.looseObject({ type: z.string(), text: z.string().optional(), json: z.unknown().optional() })),
-  z.null(),
-])
-export type Content = z.infer<typeof contentSchema>
 
 /** The text of a message. Throws `request_invalid` for anything else, `request_too_large`. */
 export function textOf(content: Content | undefined, field: string): string {
@@ -69,28 +62,32 @@ export function wordsOf(action: SpaceDescription): string[] | null {
   return chooser?.type === 'discrete' ? (chooser.labels ?? null) : null
 }
 
+/** What is legal, in the form of an action: booleans, one for each choice. */
+type Mask = boolean[] | boolean[][] | { [name: string]: Mask }
+
 /** A mask that leaves some of these words legal, and every argument of theirs. */
-export function maskOfWords(action: SpaceDescription, legal: ReadonlySet<string>): unknown {
+export function maskOfWords(action: SpaceDescription, legal: ReadonlySet<string>): Mask {
   if (action.type === 'discrete') return (action.labels ?? []).map((word) => legal.has(word))
-  if (action.type !== 'dict') return null
-  const entries = action.entries.flatMap(({ name, space }) => {
-    if (name === action.choice) return [[name, maskOfWords(space, legal)]]
-    const mask = everything(space)
-    return mask === undefined ? [] : [[name, mask]]
-  })
-  return Object.fromEntries(entries)
+  const masks: { [name: string]: Mask } = {}
+  for (const { name, space } of action.type === 'dict' ? action.entries : []) {
+    const isTool = action.type === 'dict' && name === action.choice
+    const mask = isTool ? maskOfWords(space, legal) : everything(space)
+    if (mask !== undefined) masks[name] = mask
+  }
+  return masks
 }
 
 /** The mask of a space in which everything is legal; undefined for one without choices. */
-function everything(space: SpaceDescription): unknown {
+function everything(space: SpaceDescription): Mask | undefined {
   if (space.type === 'discrete') return Array(space.n).fill(true)
   if (space.type === 'multiDiscrete') return space.nvec.map((count) => Array(count).fill(true))
   if (space.type !== 'dict') return undefined
-  const entries = space.entries.flatMap(({ name, space: inner }) => {
+  const masks: { [name: string]: Mask } = {}
+  for (const { name, space: inner } of space.entries) {
     const mask = everything(inner)
-    return mask === undefined ? [] : [[name, mask]]
-  })
-  return entries.length === 0 ? undefined : Object.fromEntries(entries)
+    if (mask !== undefined) masks[name] = mask
+  }
+  return Object.keys(masks).length === 0 ? undefined : masks
 }
 
 /** Policies have no tokens: four characters count as one, a common average. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
+import { inputSchema } from '../api/hosting.ts'
 import { type AgentAnswer, type AskedAgent, maskOfWords, observationOf, tokensIn, wordsOf } from './asked-agent.ts'
-import { inputSchema, inputText } from './responses.ts'
+import { inputText } from './responses.ts'
 
 const word = z.union([z.string().max(1_000), z.boolean()])
 

@@ -21,5 +21,5 @@ export {
   systemOneRequestSchema,
 } from './decisions.ts'
 export { openAiErrorBody } from './openai-errors.ts'
-export { offerOfResponse, responseEvents, responseObservation, responseOf, responseRequestSchema } from './responses.ts'
+export { offerOfResponse, responseEvents, responseObservation, responseOf } from './responses.ts'
 export { legalWords, type Offer, toolNames } from './tools.ts'

@@ -1,43 +1,6 @@
-import { z } from 'zod'
-import {
-  type AgentAnswer,
-  type AskedAgent,
-  contentSchema,
-  observationOf,
-  requestInvalid,
-  textOf,
-  tokensIn,
-} from './asked-agent.ts'
+import type { Input, ResponseRequest } from '../api/hosting.ts'
+import { type AgentAnswer, type AskedAgent, observationOf, requestInvalid, textOf, tokensIn } from './asked-agent.ts'
 import { type Offer, readToolChoice, toolCallOf } from './tools.ts'
-
-const itemSchema = z.looseObject({
-  type: z.string().optional(),
-  role: z.string().optional(),
-  content: contentSchema.optional(),
-  output: contentSchema.optional(),
-})
-
-/** What a client may send as input: a text, or messages, calls and their results. */
-export const inputSchema = z.union([z.string(), z.array(itemSchema).min(1).max(10_000)])
-export type Input = z.infer<typeof inputSchema>
-
-/** A request of OpenAI's Responses API. Fields that do not apply to a policy are ignored. */
-export const responseRequestSchema = z.looseObject({
-  model: z.string().min(1).max(300),
-  input: inputSchema,
-  tools: z
-    .array(z.looseObject({ type: z.string(), name: z.string().optional() }))
-    .max(1_000)
-    .nullish(),
-  tool_choice: z.unknown().optional(),
-  stream: z.boolean().nullish(),
-  previous_response_id: z.string().nullish(),
-  parallel_tool_calls: z.boolean().nullish(),
-  max_output_tokens: z.int().positive().nullish(),
-  instructions: z.string().nullish(),
-  metadata: z.record(z.string(), z.string()).nullish(),
-})
-export type ResponseRequest = z.infer<typeof responseRequestSchema>
 
 /** The text of the last user message or result of a tool. Throws `request_invalid`, `request_too_large`. */
 export function inputText(input: Input): string {
@@ -47,7 +10,10 @@ export function inputText(input: Input): string {
 }
 
 /** What the request shows the agent. Nothing is stored, so it must be there. */
-export function responseObservation(request: ResponseRequest, { observation }: AskedAgent): AgentAnswer['action'] {
+export function responseObservation(
+  request: ResponseRequest,
+  { observation }: Pick<AskedAgent, 'observation'>,
+): AgentAnswer['action'] {
   if (request.previous_response_id) {
     throw requestInvalid('previous_response_id', 'responses are not stored; send the whole input')
   }

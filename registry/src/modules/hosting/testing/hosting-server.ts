@@ -56,7 +56,7 @@ export async function startHosting(database: Database, times: HostingTimes) {
     },
     /** A worker that asks with that wait, runs until it is stopped, and answers with the result of `decide`. */
     work(
-      decide: (call: { id: string; observation: unknown }) => CallAnswer = acted,
+      decide: (call: { id: string; observation: unknown; action_mask: unknown }) => CallAnswer = acted,
       waitMs = 200,
     ): { stop(): Promise<void> } {
       let stopped = false
