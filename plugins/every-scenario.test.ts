@@ -97,6 +97,7 @@ test('all are here', () => {
     'snake',
     't-maze',
     'text-craft',
+    'web-shop',
   ])
 })
 
