@@ -80,6 +80,7 @@ test('all are here', () => {
     'baby-grid',
     'breakout',
     'cart-pole',
+    'code-review',
     'connect-four',
     'customer-support',
     'data-analysis',
