@@ -44,7 +44,9 @@ class LongestFirst extends BaseSequencer {
 export default defineConfig({
   // The site as it is written, not as it was last built. Without `module`, which names code for bundlers that Node cannot load.
   ssr: {
-    resolve: { conditions: ['source', ...defaultServerConditions.filter((condition) => condition !== 'module')] },
+    resolve: {
+      conditions: ['agentgym-source', ...defaultServerConditions.filter((condition) => condition !== 'module')],
+    },
   },
   test: {
     // Pictures carry these rules with them; other styles mean nothing to a test.

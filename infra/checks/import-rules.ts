@@ -194,7 +194,7 @@ export const cruiseOptions: ICruiseOptions = {
   enhancedResolveOptions: {
     exportsFields: ['exports'],
     // What is built from sources is looked at in its sources.
-    conditionNames: ['source', 'import', 'node', 'default'],
+    conditionNames: ['agentgym-source', 'import', 'node', 'default'],
     extensions: ['.ts', '.tsx', '.mjs', '.js', '.json', '.node'],
   },
 }
