@@ -104,7 +104,7 @@ const exportsOf: Record<string, Record<string, string | Record<string, string>>>
   'sdk/cli': {},
   runtime: { '.': './src/index.ts' },
   registry: { '.': './src/index.ts' },
-  web: { '.': { source: './src/index.ts', default: './dist/server/index.js' } },
+  web: { '.': { 'agentgym-source': './src/index.ts', default: './dist/server/index.js' } },
   'plugins/pole': {},
 }
 
