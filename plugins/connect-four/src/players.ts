@@ -1,21 +1,36 @@
-/** Players of rising strength: by chance, one move ahead, and a search of fixed depth. */
-import type { Rng } from '@agentgym/scenario'
-import { type Board, COLUMNS, drop, LINES, landing, legalColumns, lift, type Player, SQUARES, winsAt } from './board.ts'
+/** Players of rising strength: by chance, one move ahead, an earlier agent, and a search of fixed depth. */
+import { frozenPolicy, type Rng } from '@agentgym/scenario'
+import { type Board, COLUMNS, drop, landing, legalColumns, lift, type Player, ROWS, SQUARES, winsAt } from './board.ts'
+import earlierWeights from './earlier-agent.json' with { type: 'json' }
+import { seenBy } from './observation.ts'
 
 /** From the middle outwards: the better columns first make the search cut off more. */
 const ORDER = [3, 2, 4, 1, 5, 0, 6]
 const WIN = 10_000
-/** Worth of a line with so many stones of one player and none of the other. */
-const WORTH = [0, 1, 4, 16, 0]
 
-/** From weakest to strongest; a task plays against one of them. */
-export const levels = ['random', 'one-ply', 'search'] as const
-export type Level = (typeof levels)[number]
+/** From weakest to strongest: the levels of the scenario. */
+export const opponents = [
+  { name: 'random', description: 'Plays any free column' },
+  { name: 'one-ply', description: "Completes four in a line, else blocks the agent's, else plays any free column" },
+  {
+    name: 'earlier agent',
+    description: 'Trained for 600,000 steps on the other levels; always the same answer to a board',
+  },
+  { name: 'search', description: 'Alpha-beta, three stones deep; always the same answer to a board' },
+] as const
+export type Opponent = (typeof opponents)[number]
 const OPPONENT_DEPTH = 3
 
-export function chooseColumn(level: Level, board: Board, player: Player, rng: Rng): number {
-  if (level === 'search') return searchColumn(board, player, OPPONENT_DEPTH)
-  if (level === 'one-ply') {
+/** Written by `agentgym agent export`; its network sees what the agent sees, from the other side. */
+const earlierAgent = frozenPolicy(earlierWeights)
+
+export function chooseColumn({ name }: Opponent, board: Board, player: Player, rng: Rng): number {
+  if (name === 'search') return searchColumn(board, player, OPPONENT_DEPTH)
+  if (name === 'earlier agent') {
+    const free = board.heights.map((height) => height < ROWS)
+    return earlierAgent.choose(seenBy(player, board), free)
+  }
+  if (name === 'one-ply') {
     const forced = winningColumn(board, player) ?? winningColumn(board, -player as Player)
     if (forced !== null) return forced
   }
@@ -49,7 +64,7 @@ function worthOf(board: Board, column: number, player: Player, depth: number, al
   if (winsAt(board, square, player)) return WIN + depth
   drop(board, column, player)
   const value =
-    board.stones === SQUARES ? 0 : depth === 1 ? balance(board, player) : -replyTo(board, player, depth, alpha, beta)
+    board.stones === SQUARES ? 0 : depth === 1 ? board.balance * player : -replyTo(board, player, depth, alpha, beta)
   lift(board, column)
   return value
 }
@@ -65,24 +80,6 @@ function replyTo(board: Board, player: Player, depth: number, alpha: number, bet
     if (best >= beta) break
   }
   return best
-}
-
-/** Open lines of the player less those of the other. */
-function balance({ squares }: Board, player: Player): number {
-  let sum = 0
-  for (let i = 0; i < LINES.length; i += 1) {
-    const line = LINES[i]
-    let total = 0
-    let stones = 0
-    for (let j = 0; j < line.length; j += 1) {
-      const stone = squares[line[j]]
-      total += stone
-      stones += stone * stone
-    }
-    if (total === stones) sum += WORTH[stones]
-    else if (total === -stones) sum -= WORTH[stones]
-  }
-  return sum * player
 }
 
 /** Random stones, as many of each player; `first` begins. Neither has won or can win at once. */

@@ -7,8 +7,9 @@ import type { SpaceDescription } from './engine/read-space.ts'
  * numbers are base64 of little-endian float32.
  */
 export type FrozenWeights = {
-  readonly format: 'agentgym-weights'
-  readonly format_version: 1
+  /** `agentgym-weights`, version 1. Of the types that TypeScript gives an imported JSON file. */
+  readonly format: string
+  readonly format_version: number
   /** The agent that they come from. */
   readonly agent: { readonly scenario: string; readonly model_sha256: string }
   /** What the agent observes; a discrete action. */
