@@ -40,7 +40,7 @@ async function main(): Promise<void> {
  * `-- queue` leases of jobs and `-- market` purchases, on PostgreSQL or, with `--embedded`, on PGlite; `-- algorithms` how
  * much GRPO and PPO play until they succeed, `-- dqn` and `-- sac` the speed of DQN and of SAC alone, `-- encoder` what a
  * sentence encoder of texts brings where wordings are new, `-- authoring` what an oracle and logs cost unused, `-- speed` whole trainings with their bars,
- * `-- serve` decisions of an agent in a program and over HTTP, `-- peers [--chart FILE]` ours beside other libraries, and `-- results [NAME…] [--page] [--readme]` writes
+ * `-- serve` decisions of an agent in a program and over HTTP, `-- peers [--chart FILE]` ours beside other libraries, and `-- results [NAME…] [--seeds N] [--page] [--readme]` writes
  * docs/results.md and, with `--readme`, the table of results in each scenario's README; with `--page` it trains nothing.
  */
 async function measure(folder: string): Promise<Figure[]> {
@@ -57,9 +57,10 @@ async function measure(folder: string): Promise<Figure[]> {
   if (process.argv.includes('authoring')) return [await authoring(folder)]
   if (process.argv.includes('speed')) return speedBenchmark(folder, say)
   if (process.argv[2] === 'results') {
-    const only = process.argv.slice(3).filter((argument) => !argument.startsWith('--'))
+    const seeds = optionValue('--seeds')
+    const only = process.argv.slice(3).filter((argument) => !argument.startsWith('--') && argument !== seeds)
     const [pageOnly, readmes] = ['--page', '--readme'].map((option) => process.argv.includes(option))
-    return resultsBenchmark(folder, { only, pageOnly, readmes, say })
+    return resultsBenchmark(folder, { only, pageOnly, seeds: Number(seeds ?? 5), readmes, say })
   }
   if (process.argv.includes('dqn')) return [await dqnBenchmark(folder, say)]
   if (process.argv.includes('sac')) return sacBenchmark(folder, say)

@@ -19,6 +19,8 @@ type Options = {
   only: string[]
   /** Nothing is trained. */
   pageOnly: boolean
+  /** Only the first so many seeds are trained. */
+  seeds: number
   /** Writes the table of each scenario's README as well. */
   readmes: boolean
   say: (line: string) => void
@@ -29,14 +31,17 @@ type Options = {
  * finished-runs.jsonl: the command can be interrupted, and continues where it was. A run is repeated if its scenario or a
  * default has changed.
  */
-export async function resultsBenchmark(folder: string, { only, pageOnly, readmes, say }: Options): Promise<Figure[]> {
+export async function resultsBenchmark(
+  folder: string,
+  { only, pageOnly, seeds: count, readmes, say }: Options,
+): Promise<Figure[]> {
   const suite = await readSuite()
   const unknown = only.filter((name) => suite.every(({ id }) => id !== name))
   if (unknown.length > 0) throw new Error(`no experiment ${unknown.join(', ')}; there are ${idsOf(suite)}`)
   const experiments = suite.filter(({ id }) => only.length === 0 || only.includes(id))
   for (const experiment of pageOnly ? [] : experiments) {
     // One after the other, and the page after each: the first rows can be read while the last ones train.
-    for (const seed of seeds) await runOnce(experiment, seed, folder, say)
+    for (const seed of seeds.slice(0, count)) await runOnce(experiment, seed, folder, say)
     await writePage(suite)
   }
   await writePage(suite)
