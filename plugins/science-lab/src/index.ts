@@ -37,6 +37,8 @@ const TRAIN_LABS = 100_000
 const HELD_OUT_LABS = 1_000_000_000
 const PROGRESS = 0.2
 const MISTAKE = -0.05
+/** What several things are. */
+const shared = ['paint', 'specimen']
 const acidities = ['acid', 'neutral', 'alkaline'] as const
 const phases = ['solid', 'melting', 'liquid', 'boiling'] as const
 
@@ -245,6 +247,9 @@ export default defineToolScenario({
     const reading = taken === null ? null : lab.readingOf(experiment, taken)
     const { conducts, acidity, meltedAt } = taken === null ? ({} as lab.Notes) : notes[taken]
     const words = drawn.text.toLowerCase()
+    // By its name, or as one of the paints or specimens that the sheet speaks of.
+    const isNamed = (id: string) =>
+      words.includes(id) || id.split(' ').some((word) => shared.includes(word) && words.includes(word))
     return {
       sheet: drawn.text,
       facts: [
@@ -271,7 +276,7 @@ export default defineToolScenario({
       ],
       things: things.map((id, thing) => ({
         id,
-        features: [Number(thing === taken), Number(words.includes(id)), answer(notes[thing].alive)],
+        features: [Number(thing === taken), Number(isNamed(id)), answer(notes[thing].alive)],
       })),
     }
   },
