@@ -1,6 +1,17 @@
 /** A shared inbox on one morning: three messages, their senders, the teams and the calendar, generated from random numbers. */
 import { drawFailures, type Failures, oneHot, RecordStore, type Rng, withDistinctIds } from '@agentgym/scenario'
-import { type Day, days, lengths, type Matter, matters, type Request, writeMessage } from './wordings.ts'
+import {
+  type Day,
+  days,
+  lengths,
+  type Matter,
+  matters,
+  minutesOf,
+  type Part,
+  parts,
+  type Request,
+  writeMessage,
+} from './wordings.ts'
 
 export const labels = ['bulk', 'finance', 'fraud', 'meeting', 'urgent', 'support', 'sales', 'legal'] as const
 export const templates = ['troubleshooting', 'price list', 'trial offer'] as const
@@ -27,13 +38,14 @@ export type Message = {
 
 export type Team = { id: string; topic: Topic; european: boolean; onDuty: boolean }
 /** A morning or an afternoon of the week, and how many minutes of it are free in one piece. */
-export type Slot = { id: string; day: Day; afternoon: boolean; minutes: number }
+export type Slot = { id: string; day: Day; part: Part; minutes: number }
 
 export type Inbox = { messages: readonly Message[]; teams: readonly Team[]; calendar: RecordStore<Slot> }
 
 export const MESSAGES = 3
 export const TEAMS = 8
-export const SLOTS = 10
+/** Slots that the calendar shows at once: a part of each day. */
+export const SLOTS = 5
 
 /** Seconds that a call takes, the reading and writing of a language model included. */
 export const seconds = {
@@ -54,19 +66,19 @@ export const needsSender: readonly Matter[] = ['invoice', 'outage', 'price', 'le
 
 export function generateInbox(rng: Rng): Inbox {
   const slots = days.flatMap((day) =>
-    [false, true].map((afternoon) => ({
-      id: `${day.slice(0, 3)}-${afternoon ? 'pm' : 'am'}-${100 + rng.int(900)}`,
-      ...{ day, afternoon, minutes: rng.pick([0, ...lengths.map(({ minutes }) => minutes)]) },
+    parts.map((part) => ({
+      id: `${day.slice(0, 3)}-${part === 'afternoon' ? 'pm' : 'am'}-${100 + rng.int(900)}`,
+      ...{ day, part, minutes: rng.pick([0, ...lengths.map((length) => minutesOf[length])]) },
     })),
   )
   // Each message is about two days of its own, so that no booking takes another one's place.
-  const halves = rng.shuffle([false, true])
+  const halves = rng.shuffle(parts)
   const order = rng.shuffle(days)
   let due = 0
   const messages = Array.from({ length: MESSAGES }, (_, i) => {
-    const afternoon = halves[i % 2]
+    const part = halves[i % 2]
     const pair = i === 2 ? [order[2], order[3]] : [order[0], order[1]]
-    const draft = draftMessage(pair, afternoon, slots, rng)
+    const draft = draftMessage(pair, part, slots, rng)
     due += workSeconds(draft)
     // A wasted look-up often makes a message late, and the wrong order nearly always does.
     return { ...draft, due: due + 3 + rng.int(7) }
@@ -78,13 +90,17 @@ export function generateInbox(rng: Rng): Inbox {
   }
 }
 
+/** One message in four asks for a meeting. */
+const frequent: readonly Matter[] = [...matters, 'meeting']
+
 /** A message, and a meeting for it that fits on one of two days. */
-function draftMessage(pair: readonly Day[], afternoon: boolean, slots: Slot[], rng: Rng): Omit<Message, 'due'> {
-  const matter = rng.pick(matters)
+function draftMessage(pair: readonly Day[], part: Part, slots: Slot[], rng: Rng): Omit<Message, 'due'> {
+  const matter = rng.pick(frequent)
   const failures = drawFailures({ look_up_sender: 0.2, schedule: 0.3 }, rng)
-  const { minutes } = rng.pick(lengths)
-  const request = { numbered: rng() < 0.6, days: pair, afternoon, minutes }
-  const options = slots.filter((slot) => pair.includes(slot.day) && slot.afternoon === afternoon)
+  const length = rng.pick(lengths)
+  const minutes = minutesOf[length]
+  const request = { numbered: rng() < 0.6, days: pair, part, length }
+  const options = slots.filter((slot) => pair.includes(slot.day) && slot.part === part)
   if (!options.some((slot) => slot.minutes >= minutes)) rng.pick(options).minutes = minutes
   const customer = rng() < 0.6
   const sender = {
@@ -138,8 +154,8 @@ export const teamFeatures = ({ topic, european, onDuty }: Team) => [
   european ? 1 : -1,
   onDuty ? 1 : -1,
 ]
-export const slotFeatures = ({ day, afternoon }: Slot, minutes: number) => [
-  ...oneHot(days, day),
-  afternoon ? 1 : -1,
+/** Whether the open message names the day, as mail programs mark dates; the minutes that are free. */
+export const slotFeatures = ({ day, minutes }: Slot, message: Message | null) => [
+  message?.matter === 'meeting' && message.request.days.includes(day) ? 1 : 0,
   minutes / 90,
 ]

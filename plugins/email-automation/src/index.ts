@@ -10,7 +10,6 @@ import {
   dict,
   fails,
   list,
-  number,
   oneHot,
   pointer,
   taskRng,
@@ -30,13 +29,11 @@ import {
   nextCall,
   type Work,
 } from './procedure.ts'
-import { days } from './wordings.ts'
+import { type Length, lengths, minutesOf, parts } from './wordings.ts'
 
 const MAX_CALLS = 24
 const TRAIN_INBOXES = 100_000
 const HELD_OUT_INBOXES = 1_000_000_000
-/** A meeting may be booked up to this many minutes longer than asked for. */
-const SPARE_MINUTES = 8
 
 export default defineToolScenario({
   observation: dict({
@@ -46,8 +43,8 @@ export default defineToolScenario({
     /** Seconds left of each message that is still in the inbox, without the open one. */
     inbox: list({ slots: mail.MESSAGES, features: 1 }),
     teams: list({ slots: mail.TEAMS, features: mail.topics.length + 2 }),
-    /** The week, with the minutes that are free; 0 before the calendar has been read. */
-    calendar: list({ slots: mail.SLOTS, features: days.length + 2 }),
+    /** The part of each day of the week that was read; nothing before. */
+    calendar: list({ slots: mail.SLOTS, features: 2 }),
   }),
   maxSteps: MAX_CALLS,
   tasks: { train: TRAIN_INBOXES, eval: HELD_OUT_INBOXES },
@@ -92,12 +89,14 @@ export default defineToolScenario({
       },
     }),
     check_calendar: tool({
-      description: 'Read how much of each morning and afternoon is free',
+      description: 'Read how much of each morning, or of each afternoon, is free',
       cost: { tokens: 90, seconds: mail.seconds.check_calendar },
-      run(work: Work) {
-        const right = work.slots === null && work.open?.matter === 'meeting'
+      parameters: { part: choice(parts) },
+      run(work: Work, { part }) {
+        const right =
+          work.open?.matter === 'meeting' && part === work.open.request.part && work.slots?.[0].part !== part
         spend(work, mail.seconds.check_calendar)
-        work.slots = work.inbox.calendar.all()
+        work.slots = work.inbox.calendar.all().filter((slot) => slot.part === part)
         return { right }
       },
     }),
@@ -132,7 +131,7 @@ export default defineToolScenario({
     schedule: tool({
       description: 'Book a slot of the calendar and confirm it. Meets a conflict if someone else was faster',
       cost: { tokens: 60, seconds: mail.seconds.schedule },
-      parameters: { slot: pointer('calendar'), minutes: number({ low: 10, high: 100, integer: true }) },
+      parameters: { slot: pointer('calendar'), length: choice(lengths) },
       run: schedule,
     }),
     ask: tool({
@@ -159,7 +158,7 @@ export default defineToolScenario({
         answer(sender?.premium),
         answer(sender?.approvedVendor),
         answer(sender?.european),
-        slots === null ? 0 : 1,
+        slots === null ? 0 : slots[0].part === 'morning' ? 1 : -1,
         failed === 'timeout' ? 1 : 0,
         failed === 'conflict' ? 1 : 0,
         clock / 60,
@@ -172,10 +171,7 @@ export default defineToolScenario({
         .filter((message) => message !== open && waiting.includes(message.id))
         .map(({ id, due }) => ({ id, features: [(due - clock) / 60] })),
       teams: inbox.teams.map((team) => ({ id: team.id, features: mail.teamFeatures(team) })),
-      calendar: inbox.calendar.all().map((slot) => ({
-        id: slot.id,
-        features: mail.slotFeatures(slot, slots?.find(({ id }) => id === slot.id)?.minutes ?? 0),
-      })),
+      calendar: (slots ?? []).map((slot) => ({ id: slot.id, features: mail.slotFeatures(slot, open) })),
     }
   },
 
@@ -185,7 +181,8 @@ export default defineToolScenario({
     return [
       ...always,
       ...(senderKnown ? [] : (['look_up_sender'] as const)),
-      ...(slots === null ? (['check_calendar'] as const) : (['schedule'] as const)),
+      'check_calendar',
+      ...(slots === null ? [] : (['schedule'] as const)),
     ]
   },
 
@@ -248,27 +245,20 @@ function likeness({ inbox }: Work, team: string, responsible: string): number {
   return (chosen?.topic === due?.topic ? 0.4 : 0) + (chosen?.onDuty ? 0.2 : 0)
 }
 
-function schedule(work: Work, { slot, minutes }: { slot: string; minutes: number }) {
+function schedule(work: Work, { slot, length }: { slot: string; length: Length }) {
   const message = work.open
   const seen = work.slots?.find(({ id }) => id === slot)
   if (message === null || seen === undefined) return {}
   const { calendar } = work.inbox
   // Someone else books what is beyond the need, at the same moment.
   if (fails(message.failures, 'schedule')) {
-    calendar.update(slot, seen.version, { minutes: Math.min(seen.minutes, message.request.minutes) })
+    calendar.update(slot, seen.version, { minutes: Math.min(seen.minutes, minutesOf[message.request.length]) })
   }
-  if (calendar.update(slot, seen.version, { minutes: Math.max(0, seen.minutes - minutes) }) !== 'done') {
+  if (calendar.update(slot, seen.version, { minutes: Math.max(0, seen.minutes - minutesOf[length]) }) !== 'done') {
     spend(work, mail.seconds.schedule)
     work.failed = 'conflict'
     work.slots = null
-    return { right: message.matter === 'meeting' && fits(seen, message) }
+    return { right: message.matter === 'meeting' && fits(seen, message) && length === message.request.length }
   }
-  return finish(work, 'schedule', () => bookingShare(fits(seen, message), minutes - message.request.minutes))
-}
-
-/** How right a booking is: half for the slot, half for the length. `spare` is in minutes beyond the need. */
-function bookingShare(slotFits: boolean, spare: number): number {
-  const longEnough = spare >= 0 && spare <= SPARE_MINUTES
-  const near = Math.max(0, 1 - Math.abs(spare - SPARE_MINUTES / 2) / 40)
-  return (slotFits ? 0.5 : 0) + (longEnough ? 0.5 : 0.4 * near)
+  return finish(work, 'schedule', () => (fits(seen, message) ? 0.5 : 0) + (length === message.request.length ? 0.5 : 0))
 }

@@ -1,7 +1,7 @@
 /** How the company handles its mail: what is due next for the open message, and which calls do harm that cannot be undone. */
 import type { Stored } from '@agentgym/scenario'
 import { type Inbox, type Label, type Message, needsSender, type Question, type Slot, type Template } from './inbox.ts'
-import type { Matter } from './wordings.ts'
+import { type Length, type Matter, minutesOf, type Part } from './wordings.ts'
 
 /** The inbox in the middle of the work. */
 export type Work = {
@@ -12,7 +12,7 @@ export type Work = {
   /** Of the open message. */
   label: Label | null
   senderKnown: boolean
-  /** The calendar as last read; null before, and once they have turned out to be out of date. */
+  /** Of the calendar, the part of each day that was read last; null before, and once it has turned out to be out of date. */
   slots: readonly Stored<Slot>[] | null
   /** Of the last call: whether it timed out, or met a change of someone else's. */
   failed: 'timeout' | 'conflict' | null
@@ -28,12 +28,13 @@ export type Work = {
 /** A call with its arguments. */
 export type Call =
   | { tool: 'open'; arguments: { message: string } }
-  | { tool: 'look_up_sender' | 'check_calendar' }
+  | { tool: 'look_up_sender' }
   | { tool: 'archive' }
+  | { tool: 'check_calendar'; arguments: { part: Part } }
   | { tool: 'label'; arguments: { label: Label } }
   | { tool: 'reply'; arguments: { template: Template } }
   | { tool: 'forward'; arguments: { team: string } }
-  | { tool: 'schedule'; arguments: { slot: string; minutes: number } }
+  | { tool: 'schedule'; arguments: { slot: string; length: Length } }
   | { tool: 'ask'; arguments: { question: Question } }
 
 /** A call that moves a message out of the inbox. */
@@ -65,7 +66,8 @@ export function nextCall(work: Work): Call {
   if (needsSender.includes(open.matter) && !senderKnown) return { tool: 'look_up_sender' }
   const due = dueLabel(open)
   if (due !== null && due !== label) return { tool: 'label', arguments: { label: due } }
-  if (open.matter === 'meeting' && slots === null) return { tool: 'check_calendar' }
+  const { part } = open.request
+  if (open.matter === 'meeting' && slots?.[0].part !== part) return { tool: 'check_calendar', arguments: { part } }
   return lastCall(open, work)
 }
 
@@ -88,7 +90,7 @@ export function lastCall(message: Message, work: Work): LastCall {
   if (matter === 'outage' && !sender.premium) return { tool: 'reply', arguments: { template: 'troubleshooting' } }
   if (matter === 'meeting') {
     const slot = work.slots?.find((each) => fits(each, message))
-    return { tool: 'schedule', arguments: { slot: slot?.id ?? '', minutes: request.minutes } }
+    return { tool: 'schedule', arguments: { slot: slot?.id ?? '', length: request.length } }
   }
   return { tool: 'forward', arguments: { team: responsibleTeam(message, work.inbox) } }
 }
@@ -103,7 +105,7 @@ function responsibleTeam({ matter, sender }: Message, { teams }: Inbox): string 
 
 /** Whether the slot is when the sender has asked for, and long enough. */
 export function fits(slot: Slot, { request }: Message): boolean {
-  return request.days.includes(slot.day) && slot.afternoon === request.afternoon && slot.minutes >= request.minutes
+  return request.days.includes(slot.day) && slot.part === request.part && slot.minutes >= minutesOf[request.length]
 }
 
 /**

@@ -7,14 +7,18 @@ export type Matter = (typeof matters)[number]
 export const days = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday'] as const
 export type Day = (typeof days)[number]
 
-/** How long a meeting may take, in words and minutes. */
-export const lengths = [
-  { words: ['twenty minutes', '20 minutes'], minutes: 20 },
-  { words: ['half an hour', 'thirty minutes', '30 minutes'], minutes: 30 },
-  { words: ['three quarters', '45 minutes'], minutes: 45 },
-  { words: ['one full hour', 'sixty minutes', '60 minutes'], minutes: 60 },
-  { words: ['ninety minutes', '90 minutes'], minutes: 90 },
-] as const
+export const parts = ['morning', 'afternoon'] as const
+export type Part = (typeof parts)[number]
+
+/** How long a meeting takes, and how people say it. */
+export const lengths = ['30 minutes', '60 minutes', '90 minutes'] as const
+export type Length = (typeof lengths)[number]
+export const minutesOf: { readonly [Each in Length]: number } = { '30 minutes': 30, '60 minutes': 60, '90 minutes': 90 }
+const lengthWords: { readonly [Each in Length]: readonly string[] } = {
+  '30 minutes': ['half an hour', 'thirty minutes', '30 minutes'],
+  '60 minutes': ['one full hour', 'sixty minutes', '60 minutes'],
+  '90 minutes': ['ninety minutes', '90 minutes'],
+}
 
 const requests: Record<Matter, readonly string[]> = {
   newsletter: [
@@ -107,24 +111,21 @@ const names = ['Ada', 'Hugo', 'Ines', 'Jonas', 'Kavya', 'Luca', 'Mei', 'Nora']
 export type Request = {
   /** Of an invoice: whether it names the purchase order. */
   numbered: boolean
-  /** Of a meeting. */
-  /** Two days on which it could be. */
+  /** Of a meeting: two days on which it could be, the part of the day, and how long it takes. */
   days: readonly Day[]
-  afternoon: boolean
-  minutes: number
+  part: Part
+  length: Length
 }
 
 /** The text of a message, as typed. */
 export function writeMessage(
   matter: Matter,
-  { numbered, days: [day, other], afternoon, minutes }: Request,
+  { numbered, days: [day, other], part, length }: Request,
   rng: Rng,
 ): string {
-  const length = lengths.find((each) => each.minutes === minutes)
   const wordings = {
     ...values,
-    ...{ day, other, part: afternoon ? 'afternoon' : 'morning' },
-    length: length?.words ?? `${minutes} minutes`,
+    ...{ day, other, part, length: lengthWords[length] },
     amount: `$${100 + rng.int(9_900)}`,
     clock: `${6 + rng.int(6)}:${10 + rng.int(50)}`,
     section: String(2 + rng.int(30)),
