@@ -1,3 +1,4 @@
+// @module-tag full
 import type { CallAnswer } from '@agentgym/contract'
 import { afterEach, beforeEach, describe, expect, it } from 'vitest'
 import { goodModel } from '../../../testdata/models/good-models.ts'

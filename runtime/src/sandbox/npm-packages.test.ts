@@ -1,3 +1,4 @@
+// @module-tag full
 import { symlinkSync } from 'node:fs'
 import path from 'node:path'
 import { fileURLToPath } from 'node:url'
