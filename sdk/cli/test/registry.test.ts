@@ -50,7 +50,13 @@ describe('from one account to the other', () => {
     const first = await author.run(['scenario', 'publish', 'puck', '--dry-run', '--json'])
     expect(first.lines[0]).toMatchObject({ dry_run: true, name: '@ann/puck', version: '0.1.0', visibility: 'public' })
     const { files, integrity } = first.lines[0] as { files: { path: string; bytes: number }[]; integrity: string }
-    expect(files.map(({ path }) => path)).toEqual(['package.json', 'README.md', 'dist/scenario.js', 'src/index.ts'])
+    expect(files.map(({ path }) => path)).toEqual([
+      'package.json',
+      'README.md',
+      'dist/scenario.js',
+      'src/index.ts',
+      'dist/scenario.js.map',
+    ])
     expect(existsSync(join(scenario, 'dist'))).toBe(false)
     const none = await author.run(['versions', '@ann/puck', '--json'])
     expect(none.lines).toMatchObject([{ error: { code: 'package_not_found' } }])
