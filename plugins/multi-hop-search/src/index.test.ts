@@ -134,10 +134,10 @@ test('an article of a namesake leads astray: what it says is noted, and is not w
   expect(nextCall(desk)).toMatchObject({ tool: 'open' })
 })
 
-test('a wrong answer costs more than none, and ends the search', async () => {
+test('a wrong answer costs, and ends the search', async () => {
   const { desk, call, episode } = await moment(isBridge, (each) => each.trails[0].length === 2)
   const { reward, terminated } = await call('answer', { note: 0 })
-  expect(reward).toBeLessThan(-0.9)
+  expect(reward).toBeLessThan(-0.3)
   expect(terminated).toBe(true)
   expect(desk.ended).toBe('wrong')
   expect(scenario.metrics?.(episode)).toMatchObject({ solved: 0, harmless: 0 })

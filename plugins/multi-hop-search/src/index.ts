@@ -60,7 +60,7 @@ const TRAIN_QUESTIONS = 100_000
 const HELD_OUT_QUESTIONS = 1_000_000_000
 /** Subjects whose articles say something. */
 const articleKinds: readonly Kind[] = ['company', 'book', 'person', 'city']
-const NOTE_FEATURES = kinds.length + 6
+const NOTE_FEATURES = kinds.length + 7
 
 export default defineToolScenario({
   observation: dict({
@@ -71,7 +71,7 @@ export default defineToolScenario({
     progress: box({ shape: [3] }),
     /** Unread results of the same name, by kind; those that name the subject that led to the search. */
     facets: box({ shape: [articleKinds.length + 1] }),
-    /** Found, kind, searched before, on the page of results, open, year known, year. */
+    /** Found, kind, searched before, on the page of results, open, year known, year, later than the other's. */
     notes: list({ slots: places.length, features: NOTE_FEATURES }),
     /** Same name, kind, excerpt names the subject that led to it, opened before. */
     results: list({ slots: RESULTS, features: articleKinds.length + 3 }),
@@ -153,7 +153,7 @@ export default defineToolScenario({
       description: 'Answer with a subject that was noted. Cannot be undone',
       cost: { tokens: 30, seconds: 1 },
       parameters: { note: pointer('notes') },
-      allowed: (desk: Desk) => ({ note: noteIds(desk) }),
+      allowed: (desk: Desk) => ({ note: noteIds(desk, answerable(desk)) }),
       run(desk: Desk, { note }) {
         const entity = noteAt(desk, placeOf(note))?.entity
         if (entity?.id !== desk.question.answer) desk.ended = 'wrong'
@@ -207,7 +207,8 @@ export default defineToolScenario({
 
   outcome({ ended }) {
     if (ended === 'right' || ended === 'gave up rightly') return 3
-    return ended === 'wrong' ? -1 : 0
+    // A search that comes to no answer is as bad as a wrong one: else it would be better not to answer than to compare and err.
+    return -0.4
   },
   render: drawDesk,
   metrics: ({ ended, question }) => ({
@@ -221,6 +222,12 @@ const noteIds = (desk: Desk, accepts: (noted: Noted) => boolean = () => true) =>
   notesOf(desk)
     .filter(accepts)
     .map(({ place }) => placeId(place))
+
+/** What may be answered: subjects that were found or, once years were looked up, those whose year is known. */
+function answerable(desk: Desk): (noted: Noted) => boolean {
+  const years = notesOf(desk).some(({ note }) => note.year !== null)
+  return ({ note, place }) => (years ? note.year !== null : place.depth > 0)
+}
 
 /** Relations of the open article that have not been looked up. */
 const unseen = ({ article }: Desk) =>
@@ -239,7 +246,14 @@ function noteFeatures(desk: Desk, place: Place): number[] {
     ...[note.searched, isAt(desk.searched, place), isAt(desk.article?.of, place)].map(Number),
     note.year === null ? 0 : 1,
     note.year === null ? 0 : (note.year.value - FIRST_YEAR) / 50 - 1,
+    yearOrder(desk, place),
   ]
+}
+
+/** 1 for the later of two noted years, -1 for the earlier; 0 unless both are known. */
+function yearOrder(desk: Desk, place: Place): number {
+  const [own, other] = [place, { ...place, trail: 1 - place.trail }].map((each) => noteAt(desk, each)?.year?.value)
+  return own === undefined || other === undefined ? 0 : Math.sign(own - other)
 }
 
 function resultFeatures(desk: Desk, entity: Entity): number[] {
