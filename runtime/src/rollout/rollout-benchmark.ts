@@ -77,7 +77,7 @@ export type AuthoringBenchmark = {
 }
 
 /**
- * What authors' tools cost where nobody uses them: `whole` is a scenario with an oracle that is never asked, and its console is kept
+ * What authors' tools cost where they are not used: `whole` is a scenario with an oracle that is never asked, and its console is kept
  * and read after every run, as training does once an iteration; `bare` is the same without an oracle and without a console that
  * anyone reads. The source map is no part of either: it stays with the parent. Both take turns, the fastest run counts, as in
  * `rolloutBenchmark`, and every round has isolates of its own: V8 compiles the same code a tenth faster in one than in another. The

@@ -1,4 +1,5 @@
 import { AgentGymError, type AgentManifest, type SpaceDescription } from '@agentgym/contract'
+import { wordsOf } from '@agentgym/contract/protocols'
 import { Acting, type Decided, type SamplingSeed } from './acting.ts'
 import { type LoadedModel, openBatch } from './policy/model-session.ts'
 import type { TextVectors } from './texts/text-vectors.ts'
@@ -91,7 +92,7 @@ export class Agent<Types extends AgentTypes = AgentTypes> {
     this.#model = model
     this.#vectors = vectors
     this.#seed = seed
-    this.#labels = choiceLabels(manifest.scenario.action)
+    this.#labels = wordsOf(manifest.scenario.action)
   }
 
   /** Words for the choices of a discrete action, or the names of the tools, in order; null where there are none. */
@@ -195,14 +196,6 @@ export class Agent<Types extends AgentTypes = AgentTypes> {
     // The types are the caller's claim of what the spaces in agent.json say.
     return decision as Decision<Types>
   }
-}
-
-/** The words of a discrete action, or of the choice of a tool. */
-function choiceLabels(action: SpaceDescription): string[] | null {
-  if (action.type === 'discrete') return action.labels ?? null
-  if (action.type !== 'dict' || action.choice === undefined) return null
-  const chooser = action.entries.find(({ name }) => name === action.choice)
-  return chooser?.space.type === 'discrete' ? (chooser.space.labels ?? null) : null
 }
 
 function argumentsOf(space: SpaceDescription, action: Decided['action'], label: string | null): object | null {

@@ -118,7 +118,8 @@ async function ask(services: HostingServices, c: AskingContext, { model, offer, 
     },
     c.req.raw.signal,
   )
-  const spaces = (await spacesOf(query, call)) ?? noSpaces
+  // Only a call of a tool is worded by the spaces.
+  const spaces = (offer.tools.length > 0 ? await spacesOf(query, call) : undefined) ?? noSpaces
   return { call, spaces, id: call.id, model: `${call.package}@${call.version}`, answer: call, now: new Date() }
 }
 

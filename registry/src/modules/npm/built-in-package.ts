@@ -16,7 +16,7 @@ export type BuiltInReader = (c: Context<Env>, target: ReadTarget) => Promise<Res
 
 /**
  * Serves `@agentgym/scenario` to npm's clients, read-only, from the running installation: nothing of it is in the database, and
- * nobody can publish under its name. Undefined for other packages, and without `open`.
+ * its name is reserved. Undefined for other packages, and without `open`.
  */
 export function builtInReader(open: OpenBuiltIn | undefined, publicUrl: string): BuiltInReader {
   let opened: Promise<Served> | undefined

@@ -1,9 +1,10 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { namingFile, parseJson } from '@agentgym/contract'
 import semver from 'semver'
 import { z } from 'zod'
+import { sha256 } from '../sha256.ts'
 import type { PackageTarget } from './package-target.ts'
 
 /** Integrity by version: what this machine has had of a package. */
@@ -12,7 +13,7 @@ const versionsSchema = z.record(z.string(), z.string())
 type Package = { server: string; name: string }
 
 function versionsFile({ server, name }: Package, home: string): string {
-  return join(home, 'resolved', `${createHash('sha256').update(`${server} ${name}`).digest('hex').slice(0, 32)}.json`)
+  return join(home, 'resolved', `${sha256(`${server} ${name}`).slice(0, 32)}.json`)
 }
 
 async function readVersions(place: Package, home: string): Promise<Record<string, string>> {
