@@ -50,7 +50,7 @@ function writeActions(
  */
 export function meansOf(
   definition: unknown,
-  player: 'oracle' | 'random' | 'first',
+  player: 'oracle' | 'rules' | 'random' | 'first',
   episodes = 64,
 ): Record<string, number> {
   const description = describeScenario(definition)
@@ -62,6 +62,7 @@ export function meansOf(
   let ended = 0
   for (engine.reset(); ended < episodes; ) {
     if (player === 'oracle') engine.oracle()
+    else if (player === 'rules') engine.rules()
     else
       writeActions(description, buffers, (row, legal) => (player === 'first' ? legal[0] : rngs[row].pick(legal)), rngs)
     if (engine.step() !== DONE) throw new Error(`the ${player} player met a fault`)

@@ -1,3 +1,4 @@
+// @module-tag full
 import { existsSync, globSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { resolveTrainingPlan, scenarioPackageSchema, trainingAlgorithms } from '@agentgym/contract'

@@ -9,20 +9,26 @@ import type { InlineConfig } from 'vite'
 
 const root = import.meta.dirname
 const stamp = join(root, 'dist/stamp')
+/** Every document that may have a page. */
+const documents = ['../docs/*.md', '../sdk/*/README.md', '../{plugins,registry}/README.md']
 
-const shared: InlineConfig = { root, configFile: false, logLevel: 'warn', publicDir: false }
+const shared: InlineConfig = { root, configFile: false, logLevel: 'warn' }
+
+const forBrowsers: InlineConfig['build'] = {
+  outDir: 'dist/client',
+  // Everything is a file of its own: the page's policy allows no `data:`.
+  assetsInlineLimit: 0,
+  modulePreload: { polyfill: false },
+  // They have light-dark(), nesting and container queries.
+  cssTarget: ['chrome125', 'firefox128', 'safari17.5'],
+}
 
 const clientBuild: InlineConfig = {
   ...shared,
   build: {
-    outDir: 'dist/client',
+    ...forBrowsers,
     emptyOutDir: true,
     manifest: 'manifest.json',
-    // Everything is a file of its own: the page's policy allows no `data:`.
-    assetsInlineLimit: 0,
-    modulePreload: { polyfill: false },
-    // They have light-dark(), nesting and container queries.
-    cssTarget: ['chrome125', 'firefox128', 'safari17.5'],
     rolldownOptions: {
       input: [
         join(root, 'src/styles/site.css'),
@@ -35,8 +41,28 @@ const clientBuild: InlineConfig = {
   },
 }
 
+/**
+ * A script that a page passes into the sandbox's frame, or the frame's own: each is one file, and no module, since Chromium
+ * starts no module worker in an opaque origin.
+ */
+const frameBuild = (name: string): InlineConfig => ({
+  ...shared,
+  build: {
+    ...forBrowsers,
+    emptyOutDir: false,
+    manifest: `manifest-${name}.json`,
+    rolldownOptions: {
+      input: join(root, `src/islands/frame/${name}.ts`),
+      output: { codeSplitting: false, format: 'iife' },
+      // ONNX Runtime asks where its own files are, and is given them.
+      transform: { define: { 'import.meta': '{}' } },
+    },
+  },
+})
+
 const serverBuild: InlineConfig = {
   ...shared,
+  publicDir: false,
   ssr: { noExternal: [/^lucide/] },
   build: {
     ssr: join(root, 'src/index.ts'),
@@ -66,17 +92,26 @@ async function buildSite(): Promise<void> {
   const wanted = fingerprint()
   // Loaded only to build: whether there is anything to do is asked at every start.
   const { build } = await import('vite')
+  const { renderDocs } = await import('./src/docs/render-docs.ts')
   rmSync(stamp, { force: true })
   await build(clientBuild)
+  for (const name of ['frame', 'guest', 'policy']) await build(frameBuild(name))
   compressAssets()
   await build(serverBuild)
+  writeFileSync(join(root, 'dist/docs.json'), JSON.stringify(renderDocs(join(root, '..'))))
   writeFileSync(`${stamp}.new`, wanted)
   renameSync(`${stamp}.new`, stamp)
 }
 
 /** Of what the build is made of; the lockfile stands for all libraries. */
 function fingerprint(): string {
-  const own = ['src/**/*.{ts,tsx,css,svg}', '../sdk/pictures/{src,styles}/*.{ts,css}']
+  const own = [
+    'src/**/*.{ts,tsx,css,svg}',
+    'public/*',
+    '../sdk/pictures/{src,styles}/*.{ts,css}',
+    '../sdk/{playing,scenario}/src/**/*.ts',
+    ...documents,
+  ]
   const sources = globSync(own, { cwd: root }).filter((path) => !path.includes('.test.'))
   const hash = createHash('sha256')
   for (const path of [...sources.sort(), 'build.ts', 'package.json', '../pnpm-lock.yaml', '../tsconfig.json'])
@@ -100,12 +135,14 @@ function readIfThere(path: string): string | undefined {
 function compressAssets(): void {
   const folder = join(root, 'dist/client/assets')
   mkdirSync(folder, { recursive: true })
-  for (const path of globSync('*.{js,css,svg}', { cwd: folder })) {
+  for (const path of globSync('*.{js,css,svg,wasm}', { cwd: folder })) {
     const bytes = readFileSync(join(folder, basename(path)))
-    writeFileSync(join(folder, `${path}.gz`), gzipSync(bytes, { level: 9 }))
+    // The best quality takes half a minute for WebAssembly of 14 MB.
+    const quality = path.endsWith('.wasm') ? 5 : 11
+    writeFileSync(join(folder, `${path}.gz`), gzipSync(bytes, { level: path.endsWith('.wasm') ? 6 : 9 }))
     writeFileSync(
       join(folder, `${path}.br`),
-      brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 11 } }),
+      brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: quality } }),
     )
   }
 }

@@ -7,6 +7,7 @@ import { authoringBenchmark, learnerBenchmark, rolloutBenchmark, scenarioCode } 
 import { algorithmsBenchmark } from './algorithms-bench.ts'
 import { dqnBenchmark } from './dqn-bench.ts'
 import { encoderBenchmark } from './encoder-bench.ts'
+import { environmentsBenchmark } from './environments-bench.ts'
 import type { Figure } from './figure.ts'
 import { marketBenchmark } from './market-bench.ts'
 import { peersBenchmark } from './peers-bench.ts'
@@ -18,6 +19,7 @@ import { serveBenchmark } from './serve-bench.ts'
 import { siteBenchmark } from './site-bench.ts'
 import { speedBenchmark } from './speed-bench.ts'
 import { trainingServiceBenchmark } from './training-service-bench.ts'
+import { vectorBenchmark } from './vector-bench.ts'
 
 const cartPole = fileURLToPath(new URL('../../plugins/cart-pole', import.meta.url))
 const json = process.argv.includes('--json')
@@ -40,7 +42,7 @@ async function main(): Promise<void> {
  * `-- queue` leases of jobs and `-- market` purchases, on PostgreSQL or, with `--embedded`, on PGlite; `-- algorithms` how
  * much GRPO and PPO play until they succeed, `-- dqn` and `-- sac` the speed of DQN and of SAC alone, `-- encoder` what a
  * sentence encoder of texts brings where wordings are new, `-- authoring` what an oracle and logs cost unused, `-- speed` whole trainings with their bars,
- * `-- serve` decisions of an agent in a program and over HTTP, `-- peers [--chart FILE]` ours beside other libraries, and `-- results [NAME…] [--seeds N] [--page] [--readme]` writes
+ * `-- serve` decisions of an agent in a program and over HTTP, and steps of environments over a socket, `-- peers [--chart FILE]` ours beside other libraries, and `-- results [NAME…] [--seeds N] [--page] [--readme]` writes
  * docs/results.md and, with `--readme`, the table of results in each scenario's README; with `--page` it trains nothing.
  */
 async function measure(folder: string): Promise<Figure[]> {
@@ -52,8 +54,9 @@ async function measure(folder: string): Promise<Figure[]> {
   if (process.argv.includes('market')) return marketBenchmark({ embedded, say })
   if (process.argv.includes('algorithms')) return algorithmsBenchmark(folder, say)
   if (process.argv.includes('encoder')) return encoderBenchmark(folder, say)
+  if (process.argv.includes('environments')) return environmentsBenchmark(folder, say)
   if (process.argv.includes('peers')) return peersBenchmark(folder, optionValue('--chart'), say)
-  if (process.argv.includes('serve')) return serveBenchmark(folder, say)
+  if (process.argv.includes('serve')) return [...(await serveBenchmark(folder, say)), ...(await vectorBenchmark(say))]
   if (process.argv.includes('authoring')) return [await authoring(folder)]
   if (process.argv.includes('speed')) return speedBenchmark(folder, say)
   if (process.argv[2] === 'results') {

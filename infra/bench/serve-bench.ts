@@ -40,18 +40,20 @@ export async function serveBenchmark(folder: string, say: Say): Promise<Figure[]
 async function inProgram(folder: string, say: Say): Promise<Figure[]> {
   say('decisions in a program …')
   const agent = await loadAgent(folder)
+  const mask = agent.labels?.map(() => true)
   const single: number[] = []
   for (let i = 0; i < 20_000; i++) {
     const startMs = performance.now()
-    agent.act(ticket)
+    agent.act(ticket, { mask })
     // The first ones compile.
     if (i >= 2_000) single.push((performance.now() - startMs) * 1_000)
   }
   const many = Array.from({ length: BATCH }, () => ticket)
+  const masks = many.map(() => mask)
   const rates: number[] = []
   for (let i = 0; i < 40; i++) {
     const startMs = performance.now()
-    agent.actBatch(many)
+    agent.actBatch(many, { masks })
     if (i >= 5) rates.push((BATCH / (performance.now() - startMs)) * 1_000)
   }
   agent.dispose()

@@ -48,6 +48,18 @@ describe(`${page} and the error catalog`, () => {
     },
   )
 
+  it('have every code that the Python library raises', () => {
+    const source = sourceFiles('.py')
+      .filter((path) => path.startsWith('sdk/python/src/'))
+      .map(readRepositoryFile)
+      .join('\n')
+    const raised = [
+      ...source.matchAll(/AgentGymError\(\s*"(\w+)"|"(model_[a-z_]+_forbidden)"|model_failure\(\s*"(\w+)"/g),
+    ].map(([, ...found]) => found.find(Boolean) ?? '')
+    expect(raised.length).toBeGreaterThan(100)
+    expect(raised.filter((code) => !Object.hasOwn(errorCatalog, code))).toEqual([])
+  })
+
   it('every code is used somewhere', () => {
     const source = [...sourceFiles('.ts', '.tsx'), 'agentgym']
       .filter((path) => !isTest(path) && !path.startsWith('infra/') && !path.endsWith('/error-catalog.ts'))

@@ -39,7 +39,7 @@ export function importRules(root: string): IForbiddenRuleType[] {
     {
       name: 'contract-imports-only-zod',
       comment: 'Everything speaks the contract, so it can depend on nothing that speaks it.',
-      from: { path: '^sdk/contract/', pathNot: [tests, '^sdk/contract/src/tarball/'] },
+      from: { path: '^sdk/contract/', pathNot: [tests, '^sdk/contract/src/(tarball|outbound)/'] },
       to: { pathNot: ['^sdk/contract/src/', npm('zod')] },
     },
     {
@@ -59,12 +59,6 @@ export function importRules(root: string): IForbiddenRuleType[] {
       comment: 'The one runs uploaded code, the other holds keys and money: they meet over HTTP, through the client.',
       from: { path: '^(runtime|registry)/' },
       to: { path: '^(runtime|registry)/', pathNot: '^$1/' },
-    },
-    {
-      name: 'web-imports-only-client-contract-and-pictures',
-      comment: 'The site is a client of the API like any other: no rule of the marketplace is in it.',
-      from: { path: '^web/', pathNot: tests },
-      to: { path: packages, pathNot: ['^web/', '^sdk/(client|contract|pictures)/'] },
     },
     {
       name: 'cli-is-the-top',
@@ -97,18 +91,19 @@ export function importRules(root: string): IForbiddenRuleType[] {
     },
     {
       name: 'no-unresolved-imports',
+      comment: 'The address of a file is resolved by Vite.',
       from: {},
-      to: { couldNotResolve: true },
+      to: { couldNotResolve: true, pathNot: '[?]url$' },
     },
   ]
-  return [...rules, ...tarballRules, ...serviceRules, ...confined.map(confinedTo)].map((rule) => ({
+  return [...rules, ...nodeRules, ...pageRules, ...serviceRules, ...confined.map(confinedTo)].map((rule) => ({
     ...rule,
     severity: 'error',
   }))
 }
 
-// Of the contract's one part that needs Node.
-const tarballRules: IForbiddenRuleType[] = [
+// Of the contract's parts that need Node.
+const nodeRules: IForbiddenRuleType[] = [
   {
     name: 'tarballs-need-zlib-alone',
     comment: 'Tarballs are read and written in Node only. Nothing else of the contract may need Node.',
@@ -116,10 +111,41 @@ const tarballRules: IForbiddenRuleType[] = [
     to: { pathNot: ['^sdk/contract/src/', '^(node:)?(zlib|crypto|stream|stream/promises)$'] },
   },
   {
+    name: 'outbound-needs-net-alone',
+    comment: 'Which addresses may be called is decided alike by runtime and registry, each with a client of its own.',
+    from: { path: '^sdk/contract/src/outbound/', pathNot: tests },
+    to: { pathNot: ['^sdk/contract/src/', '^(node:)?net$'] },
+  },
+  {
     name: 'browsers-get-no-tarballs',
-    comment: 'The reader of tarballs needs Node; the rest of the contract runs in browsers, too.',
-    from: { path: '^sdk/contract/src/', pathNot: [tests, '^sdk/contract/src/tarball/'] },
-    to: { path: '^sdk/contract/src/tarball/' },
+    comment: 'These parts need Node; the rest of the contract runs in browsers, too.',
+    from: { path: '^sdk/contract/src/', pathNot: [tests, '^sdk/contract/src/(tarball|outbound)/'] },
+    to: { path: '^sdk/contract/src/(tarball|outbound)/' },
+  },
+]
+
+// Of the site, and of what its pages run.
+const pageRules: IForbiddenRuleType[] = [
+  {
+    name: 'web-imports-only-client-contract-and-pictures',
+    comment: 'The site is a client of the API like any other: no rule of the marketplace is in it.',
+    from: { path: '^web/', pathNot: [tests, '^web/src/islands/'] },
+    to: { path: packages, pathNot: ['^web/', '^sdk/(client|contract|pictures)/'] },
+  },
+  {
+    name: 'islands-play-with-what-browsers-run',
+    comment: 'A page plays scenarios and agents by the same code as the runtime, as far as it needs no Node.',
+    from: { path: '^web/src/islands/', pathNot: tests },
+    to: {
+      path: packages,
+      pathNot: ['^web/', '^sdk/(contract|pictures|playing|scenario)/', '^sdk/agent/src/policy[.]ts$'],
+    },
+  },
+  {
+    name: 'only-frames-load-the-harness',
+    comment: 'To import it takes everything from the realm that a scenario must not have.',
+    from: { path: packages, pathNot: ['^sdk/scenario/', '^web/src/islands/frame/', tests] },
+    to: { path: '^sdk/scenario/src/harness/', dependencyTypesNot: ['type-only'] },
   },
 ]
 
@@ -130,6 +156,18 @@ const serviceRules: IForbiddenRuleType[] = [
     comment: 'Pages, files and terminals draw with it, in browsers and in Node.',
     from: { path: '^sdk/pictures/', pathNot: tests },
     to: { pathNot: ['^sdk/pictures/', '^sdk/contract/'] },
+  },
+  {
+    name: 'playing-imports-only-contract-and-scenario',
+    comment: 'Pages, terminals and worker threads play with it.',
+    from: { path: '^sdk/playing/src/', pathNot: tests },
+    to: { pathNot: ['^sdk/(playing|contract|scenario)/', npm('zod')] },
+  },
+  {
+    name: 'policies-need-no-node',
+    comment: 'Pages choose actions by them.',
+    from: { path: '^sdk/agent/src/(policy[.]ts|policy/(action-sampling|batch-tensors|likely-choices|tensors)[.]ts)$' },
+    to: { path: ['^(node:|util$|fs$|path$|crypto$|assert$)', 'onnxruntime'] },
   },
   {
     name: 'client-imports-only-contract',
@@ -168,7 +206,8 @@ const confined: [rule: string, room: string, library: string][] = [
   ['only-sandbox-imports-isolated-vm', '^runtime/src/sandbox/', npm('isolated-vm')],
   ['only-learner-loads-the-addon', '^runtime/src/learner/', '^runtime/learner/|[.]node$'],
   // A session opened elsewhere could be given bytes that were not checked, or guess their format.
-  ['only-one-file-loads-models', '^sdk/agent/src/policy/onnx-session[.]ts$', npm('onnxruntime-(node|web|common)')],
+  ['only-one-file-loads-models', '^sdk/agent/src/policy/onnx-session[.]ts$', npm('onnxruntime-(node|common)')],
+  ['only-a-frame-loads-models-in-pages', '^web/src/islands/frame/', npm('onnxruntime-web')],
   ['only-npm-imports-verdaccio', '^registry/src/modules/npm/', npm('verdaccio')],
   ['only-storage-knows-s3', '^registry/src/core/storage/', npm('@aws-sdk/[^/]+')],
   ['only-database-opens-databases', '^registry/src/core/database/', npm('(pg|@electric-sql/pglite)')],

@@ -5,6 +5,7 @@ export const longestFunction = 80
 
 /** What may be longer, and why: `file`, or `file › function`. */
 export const longOnPurpose: Record<string, string> = {
+  'sdk/contract/src/error-catalog.ts': 'one table, with a row for each code',
   'infra/e2e/site-journey.test.ts › journey': 'one walk through the site, registered once for each kind of browser',
 }
 

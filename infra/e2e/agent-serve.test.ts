@@ -131,7 +131,6 @@ describe('chat completions', () => {
       ...{ status: 422, code: 'observation_invalid', message: expect.stringMatching(/found.*5/) },
     })
     await expect(ask('@bob/support', ticket)).rejects.toMatchObject({ status: 404, type: 'not_found_error' })
-    await expect(ask('@ann/maze', [0])).rejects.toMatchObject({ status: 422, message: expect.stringContaining('/act') })
     const stranger = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: 'another', maxRetries: 0 })
     await expect(stranger.models.list()).rejects.toMatchObject({ status: 401, code: 'unauthenticated' })
   })
@@ -236,6 +235,43 @@ describe('POST /act', () => {
     const second = await post('/act', { model: '@ann/maze', observation: sample, state: first.state })
     const alone = agents.maze.act(sample, { state: agents.maze.act(sample).state })
     expect(second).toMatchObject({ action: alone.action, state: alone.state })
+  })
+
+  it('remembers what a conversation has shown it', async () => {
+    const space = describeScenario(memoryMaze).observation
+    const size = space.type === 'box' ? space.low.length : 0
+    const observations = Array.from({ length: 6 }, (_, i) =>
+      Array.from({ length: size }, (_, j) => (1 + Math.sin(i * 7 + j)) / 2),
+    )
+    const messages: OpenAI.ChatCompletionMessageParam[] = []
+    const input: OpenAI.Responses.ResponseInput = []
+    let state: string | null = null
+    const chances: unknown[] = []
+    for (const observation of observations) {
+      const decision = agents.maze.act(observation, { state })
+      state = decision.state
+      const content = JSON.stringify(observation)
+      messages.push({ role: 'user', content })
+      input.push({ role: 'user', content })
+      const { choices } = await client.chat.completions.create({ model: '@ann/maze', messages })
+      expect(JSON.parse(choices[0].message.content ?? '')).toEqual({ action: decision.action, label: decision.label })
+      const { output_text } = await client.responses.create({ model: '@ann/maze', input })
+      expect(JSON.parse(output_text)).toEqual({ action: decision.action, label: decision.label })
+      const values = (agents.maze.labels ?? []).map((value) => ({ value }))
+      const { answers } = await client.decisions.create({
+        ...{ model: '@ann/maze', input: input as OpenAI.Decisions.DecisionCreateParams['input'] },
+        questions: [{ type: 'choice', name: 'next', instructions: 'Where?', choices: values }],
+      })
+      const [answer] = answers
+      if (answer.type !== 'choice') throw new Error('no choice')
+      for (const [i, { probability }] of answer.probabilities.entries())
+        expect(probability).toBeCloseTo(decision.choices?.[i].probability ?? 0, 6)
+      chances.push(decision.choices?.[0].probability)
+      messages.push({ role: 'assistant', content: choices[0].message.content })
+      input.push({ role: 'assistant', content: output_text })
+    }
+    // Otherwise memory would say nothing.
+    expect(agents.maze.act(observations[5]).choices?.[0].probability).not.toBe(chances[5])
   })
 
   it('refuses what it cannot read', async () => {

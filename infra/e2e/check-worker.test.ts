@@ -5,6 +5,7 @@ import { createInterface } from 'node:readline'
 import { type Client, leaseJob, publishPackage, sendHeartbeat, sendResult, versionPath } from '@agentgym/client'
 import type { LeasedCheck } from '@agentgym/contract'
 import { runWorker, type WorkerEvent } from '@agentgym/runtime'
+import { runCli } from '@agentgym/testkit/command-line'
 import { type PackedScenario, packScenario } from '@agentgym/testkit/packages'
 import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
 import { startServer, type TestServer } from '@agentgym/testkit/server'
@@ -192,4 +193,13 @@ describe('a worker', () => {
     })
     expect(new Set(seen)).toEqual(new Set(['unreachable']))
   })
+})
+
+it('a worker that an engine started for one job ends when the queue is empty', async () => {
+  const words = ['worker', '--server', replica.url, '--kinds', 'check', '--exit-when-idle', '1', '--json']
+  const { status, lines } = await runCli(words, {
+    cwd: server.data,
+    environment: { AGENTGYM_TOKEN: operator.token, AGENTGYM_WITHOUT_WALLS: 'any' },
+  })
+  expect([status, lines.at(-1)]).toEqual([0, { event: 'waiting' }])
 })

@@ -5,7 +5,14 @@ import { publishVerified } from '../../web/test/publish-verified.ts'
 import { trainABit } from '../../web/test/train-a-bit.ts'
 
 /** Ids of what was made. */
-export type FilledSite = { run: string; otherRun: string; payment: string; order: string }
+export type FilledSite = {
+  webhook: string
+  run: string
+  otherRun: string
+  secret: string
+  payment: string
+  order: string
+}
 
 /**
  * Something for every page: `acme` has a scenario, a verified agent that is sold, runs, an organization `guild`, a token
@@ -14,21 +21,33 @@ export type FilledSite = { run: string; otherRun: string; payment: string; order
 export async function fillSite(site: TestSite): Promise<FilledSite> {
   const { owner, publish } = await openPublisher(site)
   await publish('maze', sampleEpisode())
-  await publishVerified(site, owner, 'solver', '@acme/maze')
+  await publishVerified(site, owner, 'solver', '@acme/maze', { returnOf: (episode) => episode % 7 })
+  const sample = sampleEpisode({ policy: 'agent' })
+  await publishVerified(site, owner, 'walker', '@acme/maze', { sample, returnOf: (episode) => episode % 5 })
   const price = { kind: 'one_time', amount_minor: 2_500, terms: 'Not for resale.' }
   await done(owner, 'PUT', '/v1/packages/@acme/solver/price', price)
   await done(owner, 'POST', '/v1/organisations', { username: 'guild' })
   await done(owner, 'POST', '/v1/tokens', { name: 'ci', scopes: ['packages:read'] })
+  const webhook = await done<{ id: string }>(owner, 'POST', '/v1/webhooks', { url: 'https://hooks.example.com/gym' })
   await done(owner, 'PUT', '/v1/spend-caps', { period: 'month', amount_minor: 5_000 })
   const run = await done<{ id: string }>(owner, 'POST', '/v1/runs', { scenario: '@acme/maze', steps: 5_000 })
   await trainABit(site)
   const otherRun = await done<{ id: string }>(owner, 'POST', '/v1/runs', { scenario: '@acme/maze', note: 'Waits' })
+  const { url } = await done<{ url: string }>(owner, 'POST', `/v1/runs/${run.id}/link`, {})
+  await done(owner, 'PUT', `/v1/runs/${run.id}/sharing`, { public: true })
   const buyer = await site.browserOf('buyer')
   const payment = await submit(buyer, '/balance', '/balance/top-ups', { amount_minor: '40' })
   const order = await submit(buyer, '/buy/@acme/solver', '/buy/@acme/solver', { pay_with: 'balance' })
   await done(buyer, 'PUT', '/v1/packages/@acme/solver/reviews', { version: '0.1.0', stars: 4, text: 'It solves.' })
   await done(buyer, 'POST', '/v1/reports', { package: '@acme/maze', reason: 'spam', text: 'Look at it.' })
-  return { run: run.id, otherRun: otherRun.id, payment: lastPart(payment), order: lastPart(order) }
+  return {
+    webhook: webhook.id,
+    run: run.id,
+    otherRun: otherRun.id,
+    secret: lastPart(url),
+    payment: lastPart(payment),
+    order: lastPart(order),
+  }
 }
 
 async function done<Answer>(browser: TestBrowser, method: string, path: string, body: unknown): Promise<Answer> {

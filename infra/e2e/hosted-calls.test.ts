@@ -11,6 +11,7 @@ import type { HostedCall, Run } from '@agentgym/contract'
 import type { WorkerEvent } from '@agentgym/runtime'
 import { packScenario } from '@agentgym/testkit/packages'
 import { startServer, type TestServer } from '@agentgym/testkit/server'
+import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const settings = { environments: 8, rollout_steps: 32, evaluation_episodes: 4, evaluate_every: 0 }
@@ -60,25 +61,37 @@ describe('an agent trained on a server', { timeout: 600_000 }, () => {
   let server: TestServer
   let worker: Worker
   let author: Client
+  let token: string
   let operator: string
   const name = '@acme/balancer'
+  const rememberer = '@acme/rememberer'
 
   beforeAll(async () => {
     server = await startServer()
     operator = (await server.signUp('operator', ['worker'])).token
-    author = (await server.signUp('acme', scopes)).client
+    ;({ client: author, token } = await server.signUp('acme', scopes))
     worker = startWorker(server.url, operator)
     const stateOf = async (of: string, version: string) =>
       ((await (await author.send(versionPath(of, version))).json()) as { state: string }).state
     await publishPackage(author, await packScenario('cart-pole', { name: '@acme/cart-pole' }))
     await until(async () => (await stateOf('@acme/cart-pole', '1.0.0')) === 'published')
-    const request = { scenario: '@acme/cart-pole', steps: 1_024, settings, publish: { name } }
-    const { id } = (await (await author.send('/v1/runs', post(request))).json()) as Run
-    const lookUp = async () => (await (await author.send(`/v1/runs/${id}`)).json()) as Run
-    await until(async () => !['queued', 'running'].includes((await lookUp()).state))
-    const run = await lookUp()
-    expect(run, JSON.stringify(run.error)).toMatchObject({ state: 'completed' })
-    await until(async () => (await stateOf(name, '0.1.0')) === 'published')
+    for (const [as, memory] of [
+      [name, {}],
+      [rememberer, { memory: 'gru', memory_units: 8 }],
+    ] as const) {
+      const request = {
+        scenario: '@acme/cart-pole',
+        steps: 1_024,
+        settings: { ...settings, ...memory },
+        publish: { name: as, summary: 'Balances the pole.' },
+      }
+      const { id } = (await (await author.send('/v1/runs', post(request))).json()) as Run
+      const lookUp = async () => (await (await author.send(`/v1/runs/${id}`)).json()) as Run
+      await until(async () => !['queued', 'running'].includes((await lookUp()).state))
+      const run = await lookUp()
+      expect(run, JSON.stringify(run.error)).toMatchObject({ state: 'completed' })
+      await until(async () => (await stateOf(as, '0.1.0')) === 'published')
+    }
   }, 600_000)
   afterAll(async () => {
     await stopWorker(worker)
@@ -119,6 +132,70 @@ describe('an agent trained on a server', { timeout: 600_000 }, () => {
     expect(new Set(answers.map(({ id }) => id)).size).toBe(40)
   })
 
+  it('decides for the client of OpenAI as it acts', async () => {
+    const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: token, maxRetries: 0 })
+    const labels = (await actionLabels(author)) ?? []
+    const { label, probabilities } = await callAgent(author, name, { observation: [0, 0, 0.1, 0] })
+    const question = (named: string, values: string[]) => ({
+      ...{ type: 'choice' as const, name: named, instructions: 'Which?', choices: values.map((value) => ({ value })) },
+    })
+    const { model, answers } = await client.decisions.create({
+      ...{ model: name, input: '[0, 0, 0.1, 0]' },
+      questions: [question('push', labels), question('unknown', [...labels, 'jump'])],
+    })
+    expect(model).toBe(`${name}@0.1.0`)
+    expect(answers).toMatchObject([
+      { type: 'choice', name: 'push', choice: label },
+      { type: 'refusal', name: 'unknown' },
+    ])
+    const [push] = answers
+    if (push.type !== 'choice') throw new Error('no choice')
+    for (const [i, { value, probability }] of push.probabilities.entries()) {
+      expect(value).toBe(labels[i])
+      expect(probability).toBeCloseTo(probabilities?.[i] ?? 0, 6)
+    }
+    const stranger = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: 'none', maxRetries: 0 })
+    await expect(
+      stranger.decisions.create({ model: name, input: '[0]', questions: [question('push', labels)] }),
+    ).rejects.toBeInstanceOf(OpenAI.AuthenticationError)
+  })
+
+  it('remembers, by its state, in an episode of MCP and in a conversation', async () => {
+    const client = new OpenAI({ baseURL: `${server.url}/v1`, apiKey: token, maxRetries: 0 })
+    const labels = (await actionLabels(author)) ?? []
+    const observations = [1, 2, 3].map((i) => [0.1 * i, -0.2, 0.05 * i, 0.3])
+    const { episode_id } = await callTool('start_episode', {})
+    const input: { role: 'user' | 'assistant'; content: string }[] = []
+    let state: string | undefined
+    for (const [step, observation] of observations.entries()) {
+      const called = await callAgent(author, rememberer, { observation, ...(state && { state }) })
+      state = called.state
+      const decided = await callTool('act', { episode_id, step, observation })
+      expect(decided).toMatchObject({ choice: called.label, next_step: step + 1 })
+      expect(decided.probabilities.map(({ probability }) => probability)).toEqual(called.probabilities)
+      input.push({ role: 'user', content: JSON.stringify(observation) })
+      const choices = labels.map((value) => ({ value }))
+      const { answers } = await client.decisions.create({
+        ...{ model: rememberer, input: input as OpenAI.Decisions.DecisionCreateParams['input'] },
+        questions: [{ type: 'choice', name: 'push', instructions: 'Which?', choices }],
+      })
+      expect(answers).toMatchObject([
+        {
+          choice: called.label,
+          probabilities: (called.probabilities ?? []).map((p) => ({ probability: expect.closeTo(p, 6) })),
+        },
+      ])
+      const completion = await client.chat.completions.create({ model: rememberer, messages: input })
+      const said = completion.choices[0].message.content ?? ''
+      expect(JSON.parse(said)).toEqual({ action: called.action, label: called.label })
+      input.push({ role: 'assistant', content: said })
+    }
+    // Otherwise memory would say nothing.
+    const alone = await callAgent(author, rememberer, { observation: observations[2] })
+    expect(alone.state).not.toBe(state)
+    expect(await callTool('end_episode', { episode_id })).toEqual({ ended: true })
+  })
+
   it('reports errors in an observation', async () => {
     const refused = callAgent(author, name, { observation: [0, 0, 0] })
     await expect(refused).rejects.toMatchObject({
@@ -143,6 +220,25 @@ describe('an agent trained on a server', { timeout: 600_000 }, () => {
       { event: 'calls_answered', subject: `${name}@0.1.0`, calls: 1, failed: 0 },
     ])
   })
+
+  type Decided = { probabilities: { probability: number }[]; episode_id: string }
+
+  /** Calls a tool of the agent with memory, by MCP. */
+  async function callTool(verb: string, given: object): Promise<Decided> {
+    const params = { name: `${verb}-acme_rememberer`, arguments: given }
+    const response = await fetch(`${server.url}/mcp/${rememberer}`, {
+      method: 'POST',
+      headers: {
+        ...{ 'content-type': 'application/json', accept: 'application/json, text/event-stream' },
+        authorization: `Bearer ${token}`,
+      },
+      body: JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'tools/call', params }),
+    })
+    const text = await response.text()
+    const { result } = JSON.parse(/^data: (.*)$/m.exec(text)?.[1] ?? text)
+    if (result.isError) throw new Error(result.content[0].text)
+    return result.structuredContent
+  }
 
   /** Of the scenario's action space, in agent.json as published. */
   async function actionLabels(client: Client): Promise<string[] | undefined> {

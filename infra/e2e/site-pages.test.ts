@@ -11,15 +11,19 @@ import { isLong } from '@agentgym/testkit/tier'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readSiteAssets } from '../../web/src/app/site-assets.ts'
 import { siteRoutes } from '../../web/src/app/site-routes.ts'
+import { extremePackages } from '../../web/test/extreme-packages.ts'
 import { repositoryRoot } from '../checks/repository-files.ts'
 import { type FilledSite, fillSite } from './fill-site.ts'
 
 /** Artefacts: each page as it looked, to be looked at. */
 const screenshots = join(import.meta.dirname, 'screenshots')
 
-const packages = Array.from({ length: 40 }, (_, index) =>
-  listed(`@many/number-${index}`, { title: `Number ${index}`, summary: 'One of many', downloads: index * 100 }),
-)
+const packages = [
+  ...extremePackages,
+  ...Array.from({ length: 40 }, (_, index) =>
+    listed(`@many/number-${index}`, { title: `Number ${index}`, summary: 'One of many', downloads: index * 100 }),
+  ),
+]
 
 let site: TestSite
 let filled: FilledSite
@@ -45,21 +49,48 @@ const samples: Record<string, Sample> = {
   '/:scope{@[^/]+}': () => ({ path: '/@acme' }),
   '/packages/:scope/:name': () => ({ path: '/packages/@acme/maze' }),
   '/packages/:scope/:name/readme': () => ({ path: '/packages/@acme/solver/readme' }),
+  '/:scope{@[^/]+}/feed.atom': () => ({ path: '/@acme/feed.atom' }),
+  '/packages/:scope/:name/feed.atom': () => ({ path: '/packages/@acme/maze/feed.atom' }),
+  '/packages/:scope/:name/files': () => ({ path: '/packages/@acme/maze/files' }),
+  '/packages/:scope/:name/v/:version/files': () => ({ path: '/packages/@acme/solver/v/0.1.0/files' }),
+  '/packages/:scope/:name/v/:version/files/:path{.+}': () => ({
+    path: '/packages/@acme/maze/v/1.0.0/files/dist/scenario.js',
+  }),
+  '/packages/:scope/:name/v/:version/compare/:base': () => ({ path: '/packages/@acme/maze/v/1.0.0/compare/1.0.0' }),
+  '/packages/:scope/:name/v/:version/compare': () => ({ path: '/packages/@acme/maze/v/1.0.0/compare' }),
   '/packages/:scope/:name/agents': () => ({ path: '/packages/@acme/maze/agents' }),
+  '/packages/:scope/:name/agents/compare': () => ({
+    path: '/packages/@acme/maze/agents/compare?agents=@acme/solver&agents=@acme/walker',
+  }),
   '/packages/:scope/:name/versions': () => ({ path: '/packages/@acme/maze/versions' }),
   '/packages/:scope/:name/dependencies': () => ({ path: '/packages/@acme/maze/dependencies' }),
   '/packages/:scope/:name/reviews': () => ({ path: '/packages/@acme/solver/reviews' }),
   '/packages/:scope/:name/report': () => ({ path: '/packages/@acme/maze/report', as: 'buyer' }),
   '/packages/:scope/:name/try': () => ({ path: '/packages/@acme/solver/try', as: 'buyer' }),
+  '/packages/:scope/:name/try/values': () => ({
+    path: '/packages/@acme/solver/try/values?observation-0-0=0.5',
+    as: 'buyer',
+  }),
+  '/packages/:scope/:name/play': () => ({ path: '/packages/@acme/maze/play' }),
+  '/packages/:scope/:name/analytics': () => ({ path: '/packages/@acme/solver/analytics' }),
   '/packages/:scope/:name/price': () => ({ path: '/packages/@acme/solver/price' }),
   '/packages/:scope/:name/v/:version/readme': () => ({ path: '/packages/@acme/maze/v/1.0.0/readme' }),
   '/packages/:scope/:name/v/:version': () => ({ path: '/packages/@acme/maze/v/1.0.0' }),
   '/pictures/:scope/:name/:version': () => ({ path: '/pictures/@acme/maze/1.0.0' }),
+  '/pictures/:scope/:name/:version/preview.png': () => ({ path: '/pictures/@acme/maze/1.0.0/preview.png' }),
+  '/badges/:scope/:name': () => ({ path: '/badges/@acme/solver' }),
   '/runs/new': () => ({ path: '/runs/new?scenario=@acme/maze' }),
   '/runs/compare': ({ run, otherRun }) => ({ path: `/runs/compare?ids=${run}&ids=${otherRun}` }),
+  '/runs/sweep': () => ({ path: '/runs/sweep?scenario=@acme/maze' }),
   '/runs/:id{[0-9a-f-]+}': ({ run }) => ({ path: `/runs/${run}` }),
+  '/runs/:id{[0-9a-f-]+}/shared': ({ run }) => ({ path: `/runs/${run}/shared` }),
+  '/runs/:id{[0-9a-f-]+}/shared/:secret': ({ run, secret }) => ({ path: `/runs/${run}/shared/${secret}` }),
   '/settings/organisations/:organisation': () => ({ path: '/settings/organisations/guild' }),
   '/settings/organisations/:organisation/sign-on': () => ({ path: '/settings/organisations/guild/sign-on' }),
+  '/settings/webhooks/:id': ({ webhook }) => ({ path: `/settings/webhooks/${webhook}` }),
+  '/docs/:slug': () => ({ path: '/docs/quickstart-author' }),
+  '/docs/search': () => ({ path: '/docs/search?q=refund' }),
+  '/docs/api/:group': () => ({ path: '/docs/api/errors' }),
   '/buy/:scope/:name': () => ({ path: '/buy/@acme/solver', as: 'operator' }),
   '/orders': () => ({ path: '/orders', as: 'buyer' }),
   '/licences': () => ({ path: '/licences', as: 'buyer' }),
@@ -70,7 +101,10 @@ const samples: Record<string, Sample> = {
 }
 
 const visitors = { public: null, account: 'acme', member: 'acme', owner: 'acme', operator: 'operator' }
-const routes = siteRoutes.filter(({ method }) => method === 'get')
+/** Pages, without robots.txt and sitemaps. */
+const routes = siteRoutes.filter(
+  ({ method, path }) => method === 'get' && !/\.(txt|xml)/.test(path.replaceAll('\\', '')),
+)
 
 function sampleOf({ path, rule }: (typeof routes)[number]): Visited {
   const sample = samples[path]?.(filled)
@@ -126,8 +160,12 @@ describe.each(sizes)('at $width px, $colorScheme', (size) => {
     const response = await page.goto(path, { waitUntil: 'load' })
     expect(response?.status()).toBe(200)
     const type = response?.headers()['content-type'] ?? ''
-    if (pattern.startsWith('/pictures/')) {
-      expect(type).toContain('image/svg+xml')
+    if (pattern.endsWith('.atom')) {
+      expect(type).toContain('application/atom+xml')
+      return
+    }
+    if (/^\/(pictures|badges)\//.test(pattern)) {
+      expect(type).toContain(pattern.endsWith('.png') ? 'image/png' : 'image/svg+xml')
       return
     }
     expect(type).toContain('text/html')
@@ -153,8 +191,8 @@ it('first-party scripts are under 60 kB gzipped on browse and package pages', as
     const { path, as } = sampleOf(one)
     const visitor = as === null ? site.browser() : await browserOf(as)
     const { status, text } = await visitor.get(path)
-    // An old address that leads to another of these.
-    if (status === 303) continue
+    // An old address that leads to another of these, and feeds.
+    if (status === 303 || !text.startsWith('<!doctype html>')) continue
     const scripts = [
       ...text.matchAll(/<script[^>]* src="([^"]+)"/g),
       ...text.matchAll(/"modulepreload" href="([^"]+)"/g),

@@ -21,7 +21,7 @@ afterAll(async () => {
 it('agentgym serve serves the built site at / with all its assets', async () => {
   const response = await fetch(server.url)
   const page = await response.text()
-  expect(page).toContain('Train RL agents. Prove they work.')
+  expect(page).toContain('Decision models you can prove')
   const loaded = [...page.matchAll(/(?:src|href)="(\/assets\/[^"]+)"/g)].map(([, address]) => address)
   expect(loaded.length).toBeGreaterThan(4)
   for (const address of loaded) {
@@ -29,7 +29,7 @@ it('agentgym serve serves the built site at / with all its assets', async () => 
     expect([address, asset.status]).toEqual([address, 200])
     await asset.arrayBuffer()
   }
-  expect(await (await fetch(`${server.url}/docs`)).text()).toContain('API reference')
+  expect(await (await fetch(`${server.url}/docs/api`)).text()).toContain('API reference')
   expect((await fetch(`${server.url}/healthz`)).status).toBe(200)
 })
 

@@ -10,7 +10,10 @@ import type { HostedCall, Run } from '@agentgym/contract'
 import { startServerProcess as startServer, type ServerProcess as TestServer } from '@agentgym/testkit/command-line'
 import { packScenario } from '@agentgym/testkit/packages'
 import { signUpAt } from '@agentgym/testkit/people'
+import { makePythonEnvironment } from '@agentgym/testkit/python'
 import { isLong } from '@agentgym/testkit/tier'
+import { Client as McpClient, StreamableHTTPClientTransport } from '@modelcontextprotocol/client'
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio'
 import OpenAI from 'openai'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { repositoryRoot } from '../checks/repository-files.ts'
@@ -27,6 +30,7 @@ const observations = [
 const folder = mkdtempSync(join(tmpdir(), 'agentgym-snippets-'))
 /** Where a stranger works: the agent is installed there, and the libraries that the titles name. */
 const work = join(folder, 'work')
+type McpEntry = { command: string; args: string[]; env: Record<string, string> }
 let server: TestServer
 let author: { client: Client; token: string }
 let snippets: Map<string, string>
@@ -53,8 +57,8 @@ afterAll(async () => {
 
 it('the page of an agent has a snippet for each way to use it, and no other', () => {
   expect([...snippets.keys()].map((title) => title.replace(/ \(.*| as .*/, '').replace(/,$/, ''))).toEqual([
-    ...['OpenAI client in Python', 'OpenAI client in JavaScript', 'LangChain model', 'Install with npm', 'Node.js'],
-    ...['Python', 'LangChain tool', 'AutoGen tool', 'CrewAI tool', 'MCP server'],
+    ...['OpenAI client in Python', 'OpenAI client in JavaScript', 'LangChain model', 'MCP endpoint'],
+    ...['Install with npm', 'Node.js', 'Python', 'LangChain tool', 'AutoGen tool', 'CrewAI tool', 'MCP server'],
   ])
 })
 
@@ -76,6 +80,45 @@ describe('in JavaScript', { timeout: 300_000 }, () => {
       expect(seeing).not.toBe(text)
       expect(await runNode(seeing)).toBe(hosted[index])
     }
+  })
+
+  it('the MCP server gives the same action to a client that is configured with it', async () => {
+    const [{ command, args, env }] = Object.values<McpEntry>(JSON.parse(snippet('MCP server')).mcpServers)
+    // Where the command is installed, it is on the PATH.
+    const inherited = { PATH: `${repositoryRoot}:${process.env.PATH}`, AGENTGYM_HOME: join(folder, 'buyer') }
+    const client = new McpClient({ name: 'a test', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } })
+    await client.connect(
+      new StdioClientTransport({
+        command,
+        args,
+        env: { ...inherited, ...env, AGENTGYM_TOKEN: author.token },
+        cwd: '/',
+      }),
+    )
+    const { tools } = await client.listTools()
+    expect(tools.map((tool) => tool.name)).toEqual(['decide-acme_balancer'])
+    for (const [index, observation] of observations.entries()) {
+      const answer = await client.callTool({ name: tools[0].name, arguments: { observation } })
+      expect(answer.structuredContent).toMatchObject({ action: hosted[index] })
+    }
+    await client.close()
+  })
+
+  it('the MCP endpoint of the hosted agent gives it, too', async () => {
+    const [{ url, headers }] = Object.values<{ url: string; headers: Record<string, string> }>(
+      JSON.parse(snippet('MCP endpoint')).mcpServers,
+    )
+    const Authorization = headers.Authorization.replace(/\$\{AGENTGYM_TOKEN\}/, author.token)
+    const client = new McpClient({ name: 'a test', version: '1.0.0' }, { versionNegotiation: { mode: 'auto' } })
+    await client.connect(
+      new StreamableHTTPClientTransport(new URL(url), { requestInit: { headers: { Authorization } } }),
+    )
+    const [{ name: tool }] = (await client.listTools()).tools
+    for (const [index, observation] of observations.entries()) {
+      const answer = await client.callTool({ name: tool, arguments: { observation } })
+      expect(answer.structuredContent).toMatchObject({ action: hosted[index] })
+    }
+    await client.close()
   })
 
   it("OpenAI's client lists the agent, reads a stream, and distinguishes errors", async () => {
@@ -104,11 +147,9 @@ if (isLong)
     const crewai = join(folder, 'crewai')
     const seen = JSON.stringify(observations)
     beforeAll(async () => {
-      await makeEnvironment(tools)
-      await makeEnvironment(crewai)
+      await makeEnvironment(tools, 'snippets')
+      await makeEnvironment(crewai, 'crewai')
       writeFileSync(join(work, 'agent.py'), snippet('Python'))
-      writeFileSync(join(work, 'server.py'), snippet('MCP server'))
-      cpSync(join(import.meta.dirname, 'snippets/speak-mcp.py'), join(work, 'speak-mcp.py'))
     }, 1_200_000)
 
     it.each(['OpenAI client in Python', 'LangChain model'])('%s gets the action of the agent', async (title) => {
@@ -134,11 +175,6 @@ if (isLong)
       ]
       expect(await runPython(environment, lines.join('\n'))).toEqual(hosted)
     })
-
-    it('the MCP server gives the same action to a client', async () => {
-      const said = await run(join(tools, 'bin/python'), ['speak-mcp.py', seen])
-      expect(JSON.parse(said)).toEqual(hosted)
-    })
   })
 
 async function trainAgent(client: Client): Promise<void> {
@@ -146,7 +182,12 @@ async function trainAgent(client: Client): Promise<void> {
     ((await (await client.send(versionPath(of, version))).json()) as { state: string }).state === 'published'
   await publishPackage(client, await packScenario('cart-pole', { name: '@acme/cart-pole' }))
   await until(isPublished('@acme/cart-pole', '1.0.0'))
-  const request = { scenario: '@acme/cart-pole', steps: 4_096, settings, publish: { name } }
+  const request = {
+    scenario: '@acme/cart-pole',
+    steps: 4_096,
+    settings,
+    publish: { name, summary: 'Balances the pole.' },
+  }
   const { id } = (await (await client.send('/v1/runs', post(request))).json()) as Run
   const lookUp = async () => (await (await client.send(`/v1/runs/${id}`)).json()) as Run
   await until(async () => !['queued', 'running'].includes((await lookUp()).state))
@@ -195,6 +236,7 @@ async function run(program: string, words: string[]): Promise<string> {
     AGENTGYM_TOKEN: author.token,
     PYTHONDONTWRITEBYTECODE: '1',
     CREWAI_DISABLE_TELEMETRY: '1',
+    AGENTGYM_HOME: join(folder, 'home'),
   }
   return (await promisify(execFile)(program, words, { cwd: work, env, maxBuffer: 64 * 1024 * 1024 })).stdout
 }
@@ -209,11 +251,12 @@ async function runPython(environment: string, text: string): Promise<unknown> {
   return JSON.parse(await run(join(environment, 'bin/python'), ['snippet.py']))
 }
 
-/** A virtual environment with what the file of its name pins. */
-async function makeEnvironment(environment: string): Promise<void> {
-  const pinned = join(import.meta.dirname, 'snippets', `${environment.slice(folder.length + 1)}.txt`)
-  await run('python3', ['-m', 'venv', environment])
-  await run(join(environment, 'bin/pip'), ['install', '--quiet', '--requirement', pinned])
+/** A virtual environment with what `infra/setup/python/PINS.txt` pins, and our package, which is installed here. */
+async function makeEnvironment(environment: string, pins: string): Promise<void> {
+  await makePythonEnvironment(environment, join(repositoryRoot, 'infra/setup/python', `${pins}.txt`))
+  const own = `${environment}-source`
+  cpSync(join(repositoryRoot, 'sdk/python'), own, { recursive: true })
+  await run(join(environment, 'bin/pip'), ['install', '--quiet', '--no-deps', own])
 }
 
 async function until(condition: () => Promise<boolean>): Promise<void> {

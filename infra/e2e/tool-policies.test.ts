@@ -2,12 +2,24 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Agent, loadAgent } from '@agentgym/agent'
-import { decisionModel, prepareToolStep } from '@agentgym/agent/ai-sdk'
+import { decisionModel, prepareToolStep, toolPolicyModel } from '@agentgym/agent/ai-sdk'
 import { type ToolChoice, toolPolicyMiddleware } from '@agentgym/agent/langchain'
+import { prepareToolStep as prepareMastraStep } from '@agentgym/agent/mastra'
+import { toolPolicyProvider } from '@agentgym/agent/openai-agents'
 import { agentServer, type Listening, listenAgents } from '@agentgym/agent/server'
-import { createRng } from '@agentgym/scenario'
 import { describeScenario } from '@agentgym/scenario/engine'
-import { experimental_decide, generateText, isStepCount, type ToolSet, tool as toolOfAiSdk } from 'ai'
+import { Agent as MastraAgent } from '@mastra/core/agent'
+import { createTool as toolOfMastra } from '@mastra/core/tools'
+import { type Model, Agent as OpenAiAgent, Runner, tool as toolOfOpenAi, Usage } from '@openai/agents'
+import {
+  experimental_decide,
+  generateText,
+  isStepCount,
+  simulateReadableStream,
+  streamText,
+  type ToolSet,
+  tool as toolOfAiSdk,
+} from 'ai'
 import { MockLanguageModelV4 } from 'ai/test'
 import { AIMessage, createAgent, fakeModel, tool as toolOfLangChain } from 'langchain'
 import OpenAI from 'openai'
@@ -15,10 +27,9 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import support from '../../plugins/customer-support/src/index.ts'
 import { writeRandomAgent } from '../../runtime/test/random-agent.ts'
+import { played, Ticket, tickets } from './held-out-tickets.ts'
 
 const home = mkdtempSync(join(tmpdir(), 'agentgym-policies-'))
-const CALLS = 5
-const tickets = Array.from({ length: 20 }, (_, i) => 1_000_000 + 7_919 * i)
 let agent: Agent
 let words: string[]
 let server: Listening
@@ -34,42 +45,6 @@ afterAll(async () => {
   agent.dispose()
   rmSync(home, { recursive: true })
 })
-
-/** The back end of one held-out ticket: its tools return the new observation, as an application's would. */
-class Ticket {
-  readonly called: string[] = []
-  #done = false
-  readonly #given
-  readonly #state
-
-  constructor(index: number) {
-    this.#given = { rng: createRng(index), task: { split: 'eval' as const, index } }
-    this.#state = support.reset(this.#given as never)
-  }
-
-  get observation(): string {
-    return JSON.stringify(support.observe(this.#state as never))
-  }
-
-  /** After a few calls an application would stop, too: the weights are random. */
-  get done(): boolean {
-    return this.#done || this.called.length >= CALLS
-  }
-
-  call(name: string): string {
-    this.called.push(name)
-    const outcome = support.step(this.#state as never, words.indexOf(name) as never, this.#given as never)
-    this.#done = (outcome as { terminated: boolean }).terminated
-    return this.observation
-  }
-}
-
-/** What the policy does with every ticket on its own. */
-function played(index: number): string[] {
-  const ticket = new Ticket(index)
-  while (!ticket.done) ticket.call(agent.act(JSON.parse(ticket.observation)).label ?? '')
-  return ticket.called
-}
 
 async function throughLangChain(ticket: Ticket): Promise<void> {
   const tools = words.map((name) =>
@@ -89,28 +64,38 @@ const usage = {
   outputTokens: { total: 1, text: 1, reasoning: 0 },
 }
 
-async function throughAiSdk(ticket: Ticket): Promise<void> {
-  const tools: ToolSet = Object.fromEntries(
+const finishReason = { unified: 'stop' as const, raw: undefined }
+
+/** The same for AI SDK and Mastra. */
+function writer() {
+  return new MockLanguageModelV4({
+    doGenerate: async () => ({ content: [{ type: 'text', text: 'Done.' }], finishReason, usage, warnings: [] }),
+    doStream: async () => ({
+      stream: simulateReadableStream({
+        chunks: [
+          { type: 'stream-start', warnings: [] },
+          { type: 'text-start', id: 't1' },
+          { type: 'text-delta', id: 't1', delta: 'Done.' },
+          { type: 'text-end', id: 't1' },
+          { type: 'finish', usage, finishReason },
+        ],
+      }),
+    }),
+  })
+}
+
+function aiSdkTools(ticket: Ticket): ToolSet {
+  return Object.fromEntries(
     words.map((name) => [
       name,
       toolOfAiSdk({ description: name, inputSchema: z.object({}), execute: () => ticket.call(name) }),
     ]),
   )
-  // A language model that does what it is told, and writes the arguments.
-  const model = new MockLanguageModelV4({
-    doGenerate: async ({ toolChoice }) => {
-      const call = toolChoice?.type === 'tool' ? toolChoice.toolName : undefined
-      return {
-        content:
-          call === undefined
-            ? [{ type: 'text', text: 'Done.' }]
-            : [{ type: 'tool-call', toolCallId: `c${ticket.called.length}`, toolName: call, input: '{}' }],
-        finishReason: { unified: call === undefined ? 'stop' : 'tool-calls', raw: undefined },
-        usage,
-        warnings: [],
-      }
-    },
-  })
+}
+
+async function throughAiSdk(ticket: Ticket): Promise<void> {
+  const tools = aiSdkTools(ticket)
+  const model = writer()
   const prepareStep = prepareToolStep(tools, { agent, isDone: () => ticket.done })
   const { text } = await generateText({
     model,
@@ -120,7 +105,69 @@ async function throughAiSdk(ticket: Ticket): Promise<void> {
     stopWhen: isStepCount(20),
   })
   expect(text).toBe('Done.')
+  // The tools need no arguments, so the language model is asked for the text alone.
+  expect(model.doGenerateCalls).toHaveLength(1)
 }
+
+/** The same in place of the language model, streamed. */
+async function throughAiSdkModel(ticket: Ticket): Promise<void> {
+  const model = toolPolicyModel({ agent, model: writer(), isDone: () => ticket.done })
+  const { text } = streamText({
+    model,
+    tools: aiSdkTools(ticket),
+    prompt: ticket.observation,
+    stopWhen: isStepCount(20),
+  })
+  expect(await text).toBe('Done.')
+}
+
+async function throughMastra(ticket: Ticket): Promise<void> {
+  const tools = Object.fromEntries(
+    words.map((id) => [
+      id,
+      toolOfMastra({ id, description: id, inputSchema: z.object({}), execute: async () => ticket.call(id) }),
+    ]),
+  )
+  // Mastra's types know models of providers alone.
+  const model = writer() as never
+  const clerk = new MastraAgent({ id: 'clerk', name: 'clerk', instructions: 'Solve the ticket.', model, tools })
+  const prepareStep = prepareMastraStep({ agent, isDone: () => ticket.done })
+  const { text } = await clerk.generate(ticket.observation, { maxSteps: 20, prepareStep })
+  expect(text).toBe('Done.')
+}
+
+/** A language model that only writes: it has no part in the choice of tools. */
+const writingModel: Model = {
+  async getResponse() {
+    const content = [{ type: 'output_text' as const, text: 'Done.' }]
+    return { usage: new Usage(), output: [{ type: 'message', role: 'assistant', status: 'completed', content }] }
+  },
+  async *getStreamedResponse(request) {
+    const { output } = await this.getResponse(request)
+    const usage = { inputTokens: 0, outputTokens: 0, totalTokens: 0 }
+    yield { type: 'response_done', response: { id: 'r1', usage, output: output as never } }
+  },
+}
+
+async function throughOpenAiAgents(ticket: Ticket, stream = false): Promise<void> {
+  const tools = words.map((name) =>
+    toolOfOpenAi({ name, description: name, parameters: z.object({}), execute: () => ticket.call(name) }),
+  )
+  const clerk = new OpenAiAgent({ name: 'clerk', instructions: 'Solve the ticket.', model: 'any', tools })
+  const provider = { getModel: () => writingModel }
+  const modelProvider = toolPolicyProvider({ agent, provider, isDone: () => ticket.done })
+  const runner = new Runner({ modelProvider, tracingDisabled: true })
+  const options = { maxTurns: 20 }
+  if (!stream) {
+    expect((await runner.run(clerk, ticket.observation, options)).finalOutput).toBe('Done.')
+    return
+  }
+  const streamed = await runner.run(clerk, ticket.observation, { ...options, stream: true })
+  await streamed.completed
+  expect(streamed.finalOutput).toBe('Done.')
+}
+
+const throughOpenAiAgentsStreamed = (ticket: Ticket) => throughOpenAiAgents(ticket, true)
 
 async function throughDecisions(ticket: Ticket): Promise<void> {
   const criteria = Object.fromEntries(words.map((word) => [word, null]))
@@ -147,15 +194,18 @@ async function throughOpenAi(ticket: Ticket): Promise<void> {
 }
 
 describe('twenty held-out tickets', () => {
-  const ways = { throughLangChain, throughAiSdk, throughDecisions, throughOpenAi }
+  const ways = {
+    ...{ throughLangChain, throughAiSdk, throughAiSdkModel, throughMastra, throughOpenAiAgents },
+    ...{ throughOpenAiAgentsStreamed, throughDecisions, throughOpenAi },
+  }
   it.each(Object.entries(ways))('are handled by the same tools in the same order %s', async (_, handle) => {
     for (const index of tickets) {
       const ticket = new Ticket(index)
       await handle(ticket)
-      expect(ticket.called).toEqual(played(index))
+      expect(ticket.called).toEqual(played(agent, index))
     }
     // Otherwise the same order would say nothing.
-    expect(new Set(tickets.map((index) => played(index).join())).size).toBeGreaterThan(1)
+    expect(new Set(tickets.map((index) => played(agent, index).join())).size).toBeGreaterThan(1)
   })
 })
 

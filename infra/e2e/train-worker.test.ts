@@ -105,7 +105,10 @@ describe('a server with its own database, and one worker', { timeout: 240_000 },
   })
 
   it('trains, publishes the agent, and verifies it', async () => {
-    const { id } = await startRun(author, { publish: { name: '@acme/balancer' }, trajectories_every: 2 })
+    const { id } = await startRun(author, {
+      publish: { name: '@acme/balancer', summary: 'Balances the pole.' },
+      trajectories_every: 2,
+    })
     await until(async () => isOver(await look(author, id)))
     const run = await look(author, id)
     expect(run, JSON.stringify(run.error)).toMatchObject({
@@ -172,7 +175,7 @@ describe('two workers on one queue', { timeout: 3_600_000, tags: fullTier }, () 
     await publishCartPole(author)
     const ids: string[] = []
     for (let seed = 0; seed < shortRuns; seed++) {
-      const publish = { name: '@acme/crowd', version: `1.0.${seed}` }
+      const publish = { name: '@acme/crowd', version: `1.0.${seed}`, summary: 'Balances the pole.' }
       ids.push((await startRun(author, { seed, publish })).id)
     }
     await until(async () => (await Promise.all(ids.map((id) => look(author, id)))).every(isOver))

@@ -45,6 +45,15 @@ export async function run(person: Person, words: string[], status = 0): Promise<
   await ended(child, { words, status })
 }
 
+/** Runs a program of this folder where a user works, as their own program would. */
+export async function runProgram(person: Person, file: string, words: string[]): Promise<void> {
+  console.log(styleText('dim', `${person.name} $ node ${file} ${words.join(' ')}`))
+  const env = { ...plainEnvironment(), ...person.environment }
+  const program = join(import.meta.dirname, file)
+  const child = spawn(process.execPath, [program, ...words], { cwd: person.folder, env, stdio: 'inherit' })
+  await ended(child, { words: [file, ...words], status: 0 })
+}
+
 export async function runQuietly(person: Person, words: string[]): Promise<string> {
   const child = start(person, words, 'pipe')
   let output = ''
@@ -83,5 +92,5 @@ async function ended(child: ChildProcess, { words, status, output = () => '' }: 
     child.once('error', reject)
     child.once('close', (code, signal) => resolve(code ?? signal))
   })
-  if (found !== status) throw new Error(`agentgym ${words.join(' ')} ended with ${found}\n${output()}`)
+  if (found !== status) throw new Error(`${words.join(' ')} ended with ${found}\n${output()}`)
 }

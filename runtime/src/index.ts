@@ -1,7 +1,19 @@
 export { readAgent } from '@agentgym/agent/engine'
 export { type EvaluateOptions, evaluateAgent, scenarioOfAgent } from './evaluation/evaluate-agent.ts'
-
+export {
+  estimatePolicy,
+  type LoggedDecision,
+  type LoggedTrajectory,
+  type PolicyEstimate,
+} from './evaluation/offline/estimate-policy.ts'
 export { runtimeSignature } from './evaluation/runtime-signature.ts'
+export { type EnvironmentTarget, parseEnvironmentTarget } from './external/environment-target.ts'
+export {
+  type OpenEnvironmentOptions,
+  type OpenedEnvironment,
+  openEnvironmentTarget,
+  type RunSubject,
+} from './external/opened-environment.ts'
 export { openPlay, type PlayedStep, type PlaySession } from './playing/play-session.ts'
 export { type BuiltScenario, buildScenario, loadScenario, writeBuild } from './sandbox/build-scenario.ts'
 export { checkScenario } from './sandbox/check-scenario.ts'
@@ -14,6 +26,7 @@ export { writeScenarioLibrary } from './sandbox/type-check.ts'
 export { machineWalls, type Walls } from './sandbox/walls.ts'
 export { readFrozenWeights } from './training/frozen-weights.ts'
 export { drawSeedCurves, type SeedCurves } from './training/learning-curve.ts'
+export { packageNameOf } from './training/package-agent.ts'
 export { lockRun, writeAtomically } from './training/run-folder.ts'
 export { checkpointPath, continuedPlan, readSavedRun, type SavedRun } from './training/saved-run.ts'
 export { type PlanRequest, resolvePlan } from './training/settings.ts'

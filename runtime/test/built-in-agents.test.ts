@@ -3,8 +3,9 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { loadAgent } from '@agentgym/agent'
 import { greedyActions, loadModelSession } from '@agentgym/agent/engine'
-import type { SpaceDescription } from '@agentgym/contract'
+import { type JsonSchema, maskSchema, observationSchema, type SpaceDescription } from '@agentgym/contract'
 import { afterAll, expect, test } from 'vitest'
+import { z } from 'zod'
 import { forgetEnded } from '../src/policy/policy-session.ts'
 import { createNativeEnvironment } from '../src/rollout/testing/native-environment.ts'
 import { writeRandomAgent } from './random-agent.ts'
@@ -72,7 +73,12 @@ test.each(names)('an agent of %s acts in a program as in its evaluation', async 
   const plan = { split: 'eval', episodes: 1_000 } as const
   const environment = createNativeEnvironment(watched(definition, seen), { environments: 1, seed: 3, plan })
   const { buffers, description } = environment
-  const { folder, policy, model } = writeRandomAgent(join(home, name), name, description, description.memory)
+  const { memory, masked } = description
+  const { folder, policy, model } = writeRandomAgent(join(home, name), name, description, memory, masked)
+  const schemas = {
+    observation: asZod(observationSchema(description.observation)),
+    mask: asZod(maskSchema(description.action)),
+  }
   const session = loadModelSession(model, policy, { batch: ROWS })
   const agent = await loadAgent(folder)
   const rows = new Float32Array(ROWS * description.sizes.observation)
@@ -84,18 +90,24 @@ test.each(names)('an agent of %s acts in a program as in its evaluation', async 
     rows.set(buffers.observations)
     forgetEnded({ ...session, batch: ROWS }, buffers.flags)
     session.run(rows)
-    const masks = description.masked ? buffers.masks : null
+    const masks = masked ? buffers.masks : null
     greedyActions({ spec: policy, distribution: session.distribution, masks, rows: 1 }, buffers.actions)
     if (buffers.flags[0] !== 0) state = null
     const decision = agent.act(observation, { mask, state })
+    // As clients of MCP and others are told what to send.
+    expect(schemas.observation?.safeParse(asJson(observation)).error).toBeUndefined()
+    if (masked) {
+      expect(schemas.mask?.safeParse(asJson(mask)).error).toBeUndefined()
+      expect(() => agent.act(observation, { state })).toThrow('does not say which are')
+    }
     environment.step()
     const { action } = seen
     expect(toFloat32(decision.action)).toEqual(toFloat32(inWords(description.action, action, observation)))
     kept.push({ observation, mask, decision })
     state = decision.state
   }
-  if (description.memory !== true) {
-    const options = description.masked ? { masks: kept.map(({ mask }) => mask) } : {}
+  if (memory !== true) {
+    const options = masked ? { masks: kept.map(({ mask }) => mask) } : {}
     expect(
       agent.actBatch(
         kept.map(({ observation }) => observation),
@@ -106,6 +118,15 @@ test.each(names)('an agent of %s acts in a program as in its evaluation', async 
   session.dispose()
   agent.dispose()
 })
+
+const asZod = (schema: JsonSchema | undefined) =>
+  schema && z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0])
+
+/** As it is sent: typed arrays are lists. */
+function asJson(value: unknown): unknown {
+  const list = (_key: string, part: unknown) => (ArrayBuffer.isView(part) ? Array.from(part as Float32Array) : part)
+  return JSON.parse(JSON.stringify(value, list))
+}
 
 function toFloat32(value: unknown): unknown {
   if (typeof value === 'number') return Math.fround(value)

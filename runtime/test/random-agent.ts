@@ -1,15 +1,22 @@
 import { mkdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { sha256 } from '@agentgym/agent/engine'
-import type { AgentManifest, PolicySpec, SpaceDescription } from '@agentgym/contract'
+import { type AgentManifest, type PolicySpec, type SpaceDescription, trainedParts } from '@agentgym/contract'
 import { exportModel } from '../src/policy/policy-graph.ts'
-import { buildPolicySpec } from '../src/policy/policy-spec.ts'
+import { buildPolicySpec, type NetworkSettings } from '../src/policy/policy-spec.ts'
 import { randomWeights, testRandom } from '../src/policy/testing/policy-cases.ts'
 
 type Spaces = { observation: SpaceDescription; action: SpaceDescription }
 
-/** Writes a folder as training does, with random weights. Returns what is in it. */
-export function writeRandomAgent(folder: string, name: string, { observation, action }: Spaces, memory = false) {
+/** Writes a folder as training does, with random weights. Returns what is in it. `network` changes the usual one. */
+export function writeRandomAgent(
+  folder: string,
+  name: string,
+  { observation, action }: Spaces,
+  memory = false,
+  maskRequired = false,
+  network: Partial<NetworkSettings> = {},
+) {
   const spaces = { observation, action }
   const policy = buildPolicySpec(spaces, {
     hidden: [16],
@@ -19,10 +26,12 @@ export function writeRandomAgent(folder: string, name: string, { observation, ac
     boxActions: 'squashed',
     convolution: { kind: 'small', filters: 4 },
     memory: memory ? { kind: 'gru', units: 8 } : undefined,
+    ...network,
   })
   const model = exportModel(policy, randomWeights(policy, testRandom(1)))
   const hash = '0'.repeat(64)
-  const scenario = { name, version: '1.0.0', hash, ...spaces, success: {} }
+  const required = maskRequired ? { mask_required: true as const } : {}
+  const scenario = { name, version: '1.0.0', hash, ...spaces, ...required, success: {} }
   const manifest: AgentManifest = {
     ...{ format: 1, scenario, policy, algorithm: 'ppo', settings: {}, seed: 1, steps: 0, model_hash: sha256(model) },
     ...{ runtime: {}, evaluation: noEvaluation(name, hash), ...trainableOf(policy) },
@@ -35,8 +44,7 @@ export function writeRandomAgent(folder: string, name: string, { observation, ac
 
 function trainableOf({ action }: PolicySpec): Pick<AgentManifest, 'trainable'> {
   if (action.every(({ when }) => when === undefined)) return {}
-  const trainable = { tool_selection: true, parameter_selection: true, tool_execution: false, output_generation: false }
-  return { trainable: trainable as AgentManifest['trainable'] }
+  return { trainable: trainedParts({ action }) }
 }
 
 function noEvaluation(name: string, hash: string): AgentManifest['evaluation'] {

@@ -132,7 +132,8 @@ async function journey() {
   copyScenario('cart-pole', author)
   type(author, 'scenario', 'publish', 'cart-pole')
   type(author, 'price', scenario, '--royalty', '10')
-  type(builder, 'train', scenario, '--remote', '--watch', '--out', join(builder.work, 'agent'), '--publish', agent)
+  const words = ['--publish', agent, '--summary', 'Keeps the pole upright.']
+  type(builder, 'train', scenario, '--remote', '--watch', '--out', join(builder.work, 'agent'), ...words)
   await until(async () => (await ask(builder, 'GET', `/v1/packages/${agent}/versions/0.1.0`)).state === 'published')
   type(builder, 'price', agent, '25', '--trial', '100', '--yes')
   for (const person of [buyer, guest]) {

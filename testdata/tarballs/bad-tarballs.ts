@@ -2,7 +2,7 @@ import type { ErrorCode } from '@agentgym/contract'
 import { goodModel } from '../models/good-models.ts'
 import { externalWeights } from '../models/hostile-models.ts'
 import { agentEntries, agentTarball } from './good-agent.ts'
-import { goodEntries, goodName, goodTarball, goodVersion } from './good-package.ts'
+import { goodEntries, goodManifest, goodName, goodTarball, goodVersion } from './good-package.ts'
 import { archive, gzip, paxEntry, type RawEntry, rawEntry } from './tar-writer.ts'
 
 /** A tarball with one thing wrong, and the code that it has to be refused with. */
@@ -369,6 +369,12 @@ const manifests: BadTarball[] = [
     ),
   ),
   bad(
+    'summary-placeholder',
+    'package_summary_placeholder',
+    'the summary of the template',
+    goodTarball({ agentgym: { ...goodManifest.agentgym, summary: '[REPLACE: what the agent learns]' } }),
+  ),
+  bad(
     'readme-binary',
     'package_readme_invalid',
     'a README that is not text',
@@ -456,6 +462,18 @@ const clientFiles: BadTarball[] = [
 
 const asGood = { name: goodName, version: goodVersion }
 const agents: BadTarball[] = [
+  bad(
+    'agent-no-summary',
+    'package_summary_missing',
+    'an agent without a summary',
+    agentTarball({ ...asGood, description: undefined }),
+  ),
+  bad(
+    'agent-generated-summary',
+    'package_summary_missing',
+    'the description that training wrote',
+    agentTarball({ ...asGood, description: 'Agent trained on @t/maze@1.0.0' }),
+  ),
   bad(
     'agent-without-model',
     'agent_invalid',

@@ -47,6 +47,7 @@ export function agentEntries(
     name: '@t/maze-ppo',
     version: '0.1.0',
     license: 'MIT',
+    description: 'Finds the way out of the maze.',
     agentgym: { kind: 'agent' },
     ...manifest,
   }

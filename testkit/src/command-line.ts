@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { EventEmitter } from 'node:events'
-import { readFileSync, writeFileSync } from 'node:fs'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { PassThrough, Writable } from 'node:stream'
@@ -22,7 +22,7 @@ export type CliOptions = {
 /** Runs a command line in this process, without a terminal. `lines` is stdout parsed as JSON lines. */
 export async function runCli(
   words: string[],
-  { cwd = tmpdir(), environment, onLine }: CliOptions = {},
+  { cwd = ownFolder(), environment, onLine }: CliOptions = {},
 ): Promise<CliResult> {
   const interrupts = new EventEmitter()
   const exited = Promise.withResolvers<number>()
@@ -55,6 +55,18 @@ export async function runCli(
   return { status, stdout: stdout.text, stderr: stderr.text, lines: jsonLines(words, stdout.text) }
 }
 
+let folder: string | undefined
+
+/** Of this process alone: what a command leaves in /tmp itself, programs that look for a project above would find. */
+function ownFolder(): string {
+  if (folder === undefined) {
+    const made = mkdtempSync(join(tmpdir(), 'agentgym-cli-'))
+    process.once('exit', () => rmSync(made, { recursive: true, force: true }))
+    folder = made
+  }
+  return folder
+}
+
 /** As `runCli`, in a process of its own, as a user's shell would: for what only a process does, such as real signals. */
 export function runCliProcess(words: string[], { cwd, environment, onLine }: CliOptions = {}): Promise<CliResult> {
   return new Promise((resolve, reject) => {
@@ -72,10 +84,12 @@ export function runCliProcess(words: string[], { cwd, environment, onLine }: Cli
   })
 }
 
-/** Writes what the template of a README asks its author for; publishing refuses it before. */
+/** Writes what a template asks its author for in the README and as summary; publishing refuses it before. */
 export function writeReadme(scenarioFolder: string, text = 'A scenario of a test.'): void {
-  const file = join(scenarioFolder, 'README.md')
-  writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/\[REPLACE:[^\]]*\]/g, text))
+  for (const name of ['README.md', 'package.json']) {
+    const file = join(scenarioFolder, name)
+    writeFileSync(file, readFileSync(file, 'utf8').replaceAll(/\[REPLACE:[^\]]*\]/g, text))
+  }
 }
 
 class CapturedStream extends Writable {

@@ -11,7 +11,7 @@ import { migrations } from '../../registry/src/core/database/migrations/migratio
 import { type DatabaseAddress, openDatabase } from '../../registry/src/core/database/open-database.ts'
 import { createPostgresqlDatabase } from './postgresql.ts'
 import { onceARun, runFolder } from './run-folder.ts'
-import { fullTier } from './tier.ts'
+import { fullTier, isLong } from './tier.ts'
 
 const run = promisify(execFile)
 
@@ -36,10 +36,10 @@ export const pglite: Engine = { kind: 'pglite', create: createPgliteFolder, open
 
 type Suite = (engine: Engine) => void
 
-/** A suite once per engine, `$kind` in its name: on PostgreSQL in the quick tier, on PGlite in the full one. */
+/** A suite once per engine, `$kind` in its name: on PostgreSQL in the quick tier, on PGlite in the long form. */
 export function describeOnEngines(name: string, suite: Suite, options: TestOptions = {}): void {
   describeOn(postgresql, name, suite, options)
-  describeOn(pglite, name, suite, { ...options, tags: fullTier })
+  if (isLong) describeOn(pglite, name, suite, { ...options, tags: fullTier })
 }
 
 /** For what the engines themselves must do alike: both in the quick tier. */

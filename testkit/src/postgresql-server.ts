@@ -1,4 +1,4 @@
-import { execFile, execFileSync } from 'node:child_process'
+import { type ChildProcess, execFile, execFileSync, spawn } from 'node:child_process'
 import { existsSync, globSync } from 'node:fs'
 import { chmod, chown, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -59,6 +59,18 @@ export async function stopPostgresql(folder: string): Promise<void> {
     ...user,
     cwd: folder,
   })
+}
+
+/** Runs one of PostgreSQL's programs as the user that the servers of tests run as. */
+export async function runPostgresqlProgram(program: string, parameters: string[]): Promise<void> {
+  const user = process.getuid?.() === 0 ? unprivilegedUser() : undefined
+  await run(join(findBinaries(), program), parameters, { ...user, cwd: '/' })
+}
+
+/** Starts a program that, as PostgreSQL, refuses to run as root. */
+export function startAsPostgresqlUser(program: string, parameters: string[]): ChildProcess {
+  const user = process.getuid?.() === 0 ? unprivilegedUser() : undefined
+  return spawn(program, parameters, { ...user, cwd: '/', stdio: 'ignore' })
 }
 
 /** Debian keeps them off the PATH, one folder a version; the newest is taken. */

@@ -74,6 +74,7 @@ export async function testServices(database: Database, config: Partial<ServerCon
         moneyOnPglite: false,
       },
       verification: { workers: 'auto', seasonHours: 168 },
+      webhookOrigins: [],
       signOnIssuers: [],
       oauth: {},
       ...config,

@@ -5,6 +5,9 @@ import { backgroundSettled, type listed, loadPackages, openDatabase } from '@age
 import { createSite } from '../../web/src/app/create-site.ts'
 import type { SiteRoute } from '../../web/src/app/route.ts'
 import { type SiteAssets, unbuiltAssets } from '../../web/src/app/site-assets.ts'
+import type { Preview } from '../../web/src/app/site-host.ts'
+import { renderDocs } from '../../web/src/docs/render-docs.ts'
+import type { SiteDocs } from '../../web/src/docs/site-docs.ts'
 import { createPostgresqlDatabase } from './postgresql.ts'
 import { runFolder } from './run-folder.ts'
 
@@ -32,6 +35,14 @@ export type TestSite = {
   close(): Promise<void>
 }
 
+let rendered: SiteDocs | undefined
+
+/** Rendered from the sources by the first test that opens one. */
+function renderedDocs(): SiteDocs {
+  rendered ??= renderDocs(join(import.meta.dirname, '../..'))
+  return rendered
+}
+
 export const password = 'correct horse battery staple'
 
 /** The site on a registry of its own, as `agentgym serve` has them, on PostgreSQL, with these packages in it. */
@@ -53,7 +64,7 @@ export async function openTestSite(options: TestSiteOptions = {}): Promise<TestS
     data,
     environment: { AGENTGYM_LOG_LEVEL: 'error', DATABASE_URL: url, ...environment },
     site: (host) => {
-      site = createSite(host, { assets, routes })
+      site = createSite({ ...host, drawPreview }, { assets, docs: renderedDocs, routes })
       return site
     },
   })
@@ -78,6 +89,10 @@ export async function openTestSite(options: TestSiteOptions = {}): Promise<TestS
     close: () => server.close(),
   }
 }
+
+/** Without the command's queue. */
+const drawPreview = async (preview: Preview) =>
+  (await import('../../sdk/cli/src/rendering/draw-preview.ts')).drawPreview(preview)
 
 export type TestPage = { status: number; headers: Headers; text: string }
 

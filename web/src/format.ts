@@ -24,3 +24,8 @@ export function formatBytes(bytes: number): string {
 export function formatLatency(ms: number): string {
   return ms < 1_000 ? `${Math.max(1, Math.round(ms))} ms` : `${(ms / 1_000).toFixed(1)} s`
 }
+
+/** `1 person`, `1,204 people`. `many` is only given where it is not `one` with an s. */
+export function formatCount(value: number, one: string, many = `${one}s`): string {
+  return `${value.toLocaleString('en')} ${value === 1 ? one : many}`
+}

@@ -2,12 +2,13 @@
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { listed } from '@agentgym/registry/testing'
-import { findChromium } from '@agentgym/testkit/browser'
+import { axeFindings, findChromium } from '@agentgym/testkit/browser'
 import { openTestSite, password, type TestSite } from '@agentgym/testkit/site'
 import axe from 'axe-core'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { readSiteAssets } from '../src/app/site-assets.ts'
+import { extremePackages } from './extreme-packages.ts'
 
 const hostile = '<img src=x onerror=document.title=1>'
 const packages = [
@@ -15,6 +16,7 @@ const packages = [
   listed('@acme/cart-race', { title: 'Cart race', price_minor: 1250, difficulty: 'expert', downloads: 20 }),
   listed('@acme/cart-hostile', { title: hostile, summary: hostile }),
   listed('@labs/pole-agent', { kind: 'agent', title: 'Pole agent', algorithm: 'grpo' }),
+  ...extremePackages,
   ...Array.from({ length: 30 }, (_, index) => listed(`@many/n-${index}`, { title: `Number ${index}` })),
 ]
 
@@ -49,10 +51,10 @@ async function open(path: string, options: Parameters<Browser['newContext']>[0] 
 describe('islands', () => {
   it('copy a command', async () => {
     const { page, context, complaints } = await open('/', { permissions: ['clipboard-read', 'clipboard-write'] })
-    const command = page.locator('[data-copy]').nth(1)
+    const command = page.locator('[data-copy]').first()
     await command.getByRole('button').click()
     await command.locator('[data-done]').waitFor()
-    expect(await page.evaluate('navigator.clipboard.readText()')).toBe('agentgym train @acme/cart-pole --out my-agent')
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(await command.getAttribute('data-copy'))
     expect(complaints).toEqual([])
     await context.close()
   })
@@ -77,6 +79,27 @@ describe('islands', () => {
     await page.getByRole('combobox').fill('pole-agent')
     await page.getByRole('option').first().click()
     await page.waitForURL('**/packages/@labs/pole-agent')
+    expect(complaints.filter((text) => !text.includes('404'))).toEqual([])
+    await context.close()
+  })
+
+  it('go to pages and packages by keyboard', async () => {
+    const { page, context, complaints } = await open('/packages')
+    await page.keyboard.press('/')
+    await page.keyboard.type('a/b')
+    expect(await page.locator('#search').inputValue()).toBe('a/b')
+    await page.keyboard.press('Control+k')
+    const palette = page.getByRole('dialog', { name: 'Go to' })
+    await palette.getByRole('option', { name: /^Docs/ }).waitFor()
+    await page.keyboard.type('pole-agent')
+    await palette.getByRole('option', { name: /^Pole agent/ }).waitFor()
+    expect(await axeFindings(page)).toEqual([])
+    await page.keyboard.press('ArrowDown')
+    await page.keyboard.press('Enter')
+    await page.waitForURL('**/packages/@labs/pole-agent')
+    await page.keyboard.press('Control+k')
+    await page.keyboard.press('Control+k')
+    expect(await page.getByRole('dialog').count()).toBe(0)
     expect(complaints.filter((text) => !text.includes('404'))).toEqual([])
     await context.close()
   })
@@ -150,6 +173,17 @@ describe.each(sizes)('at $width px, $colorScheme', ({ width, height, colorScheme
     ).toEqual([])
     await context.close()
   })
+})
+
+it('icons are where browsers look for them', async () => {
+  const files = { '/favicon.ico': 'image/x-icon', '/apple-touch-icon.png': 'image/png', '/icon-192.png': 'image/png' }
+  for (const [path, type] of Object.entries(files)) {
+    const response = await fetch(site.url + path)
+    expect([path, response.status, response.headers.get('content-type')]).toEqual([path, 200, type])
+    expect(response.headers.get('cache-control')).toBe('public, max-age=86400')
+  }
+  const { icons } = (await (await fetch(`${site.url}/site.webmanifest`)).json()) as { icons: { src: string }[] }
+  for (const { src } of icons) expect((await fetch(site.url + src)).status).toBe(200)
 })
 
 it('first-party scripts of a page are under 60 kB compressed', async () => {

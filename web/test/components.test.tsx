@@ -1,4 +1,5 @@
 import type { LevelEvaluation, ListedPackage } from '@agentgym/contract'
+import type { Criterion } from '@agentgym/contract/metrics'
 import { describe, expect, it } from 'vitest'
 import type { FormFailure } from '../src/app/form.ts'
 import { unbuiltAssets } from '../src/app/site-assets.ts'
@@ -56,7 +57,7 @@ describe('a table of levels', () => {
     expect(cells).toEqual(
       [
         ['Level', 'Episodes', 'Mean return', 'won'],
-        [escaped, '1,200', '0.25', '0.75'],
+        [escaped, '1,200', '0.25', '75%'],
         ['search', '1,200', '–', '–'],
       ].flat(),
     )
@@ -238,22 +239,51 @@ describe('a row of a list of packages', () => {
     ...{ category: null, difficulty: 'beginner', algorithm: null, latest_version: '1.0.0' },
     ...{ created_at: '2026-06-15T11:35:00Z', updated_at: '2026-06-15T11:35:00Z', best_return: null },
   }
-  const row = (best: ListedPackage['best_return']) =>
-    drawn(<PackageList packages={[{ ...item, best_return: best }]} label="Packages" />)
+  const row = (best: ListedPackage['best_return'], more: Partial<ListedPackage> = {}) =>
+    drawn(<PackageList packages={[{ ...item, ...more, best_return: best }]} label="Packages" />)
   const curve = [0, 4, 9].map((return_mean, index) => ({ steps: 1_000 * index, return_mean }))
 
   it("draws the best agent's learning curve, with its return", () => {
-    const text = row({ agent: '@acme/"solver"', return_mean: 487.25, curve })
+    const text = row({ agent: '@acme/"solver"', version: '1.0.0', return_mean: 487.25, curve })
     expect(text).toMatch(
-      /title="@acme\/&quot;solver&quot;, held-out mean return"><svg[\s\S]*<polyline[^>]*points="[\d., ]+"/,
+      /title="@acme\/&quot;solver&quot;, on held-out episodes"><svg[\s\S]*<polyline[^>]*points="[\d., ]+"/,
     )
-    expect(text).toMatch(/<\/svg>487/)
+    expect(text).toMatch(/>487</)
+  })
+
+  it("shows an agent's scenario, and its episode instead of a curve", () => {
+    const best = { agent: '@acme/solver', version: '1.0.0', return_mean: 487.25, curve }
+    const text = row(best, { kind: 'agent', trained_on: '@acme/maze' })
+    expect(text).toContain('trained on @acme/maze')
+    expect(text).toMatch(/<img src="\/pictures\/@acme\/maze\/1\.0\.0"/)
+    expect(text).not.toContain('<polyline')
+  })
+
+  it('says whether the targets are met, in the units of the metric', () => {
+    const said = (...criteria: Criterion[]) => {
+      const success = { ok: criteria.every(({ ok }) => ok), criteria }
+      const text = row({ agent: '@acme/solver', version: '1.0.0', return_mean: 1, outcome: success, curve: [] })
+      return text.slice(text.indexOf('outcome-word')).replaceAll(/<[^>]*>/g, '')
+    }
+    const solved = { metric: 'solved', target: 0.9, value: 0.9732, ok: true }
+    expect(said(solved)).toContain('Solved  97% / 90%')
+    const missed = { metric: 'return_mean', target: -110, value: -110.2, ok: false }
+    expect(said(solved, missed)).toContain('Not solved  −110.2 / −110')
+    expect(
+      row({
+        agent: 'a',
+        version: '1.0.0',
+        return_mean: 1,
+        outcome: { ok: false, criteria: [{ ...missed, metric: '<b>' }] },
+        curve: [],
+      }),
+    ).not.toContain('<b>')
   })
 
   it('draws nothing without data', () => {
     expect(row(null)).toContain('None yet')
-    for (const best of [null, { agent: '@acme/solver', return_mean: -3, curve: [] }])
+    for (const best of [null, { agent: '@acme/solver', version: '1.0.0', return_mean: -3, curve: [] }])
       expect(row(best)).not.toContain('<polyline')
-    expect(row({ agent: '@acme/solver', return_mean: -3, curve: [] })).toMatch(/>-3<|>−3</)
+    expect(row({ agent: '@acme/solver', version: '1.0.0', return_mean: -3, curve: [] })).toMatch(/>-3<|>−3</)
   })
 })

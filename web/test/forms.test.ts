@@ -231,7 +231,7 @@ describe('behind TLS', () => {
       for (const cookie of done.headers.getSetCookie()) expect(cookie).toMatch(/; Secure/i)
       const { text, headers } = await browser.get('/')
       expect(text).toContain('menu-name">ada<')
-      expect(text).toContain('AGENTGYM_SERVER=https://gym.example.com agentgym login')
+      expect((await browser.get('/publish')).text).toContain('AGENTGYM_SERVER=https://gym.example.com agentgym login')
       expect(headers.get('strict-transport-security')).toContain('max-age=')
       // The cookie name of plain HTTP is not accepted here.
       browser.cookies.set('agentgym_session', browser.cookies.get('__Host-agentgym_session') ?? '')

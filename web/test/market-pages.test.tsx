@@ -91,7 +91,7 @@ it('the receipt shows a reversed payment', async () => {
 it('shows the verification before payment, and escapes untrusted text', async () => {
   const text = await open('agent')
   expect(text).toContain('Verified: re-run by this marketplace on held-out seeds and signed')
-  expect(text).toContain('487.3')
+  expect(text).toContain('>487<')
   expect(text).toContain('Hosted calls are billed separately: $1.50 per 1,000; the first 100 are free')
   expect(text).not.toContain('<img src=x')
   expect(await open('unverified')).toContain('Not verified (mismatch)')

@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import { listed } from '@agentgym/registry/testing'
 import { findChromium } from '@agentgym/testkit/browser'
 import { openTestSite, type TestSite } from '@agentgym/testkit/site'
+import { isLong } from '@agentgym/testkit/tier'
 import axe from 'axe-core'
 import { type Browser, chromium } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -40,10 +41,11 @@ const pages = [
   '@acme/maze/v/1.0.0',
 ]
 
-describe.each([
-  ['light', 360],
-  ['dark', 1440],
-] as const)('in %s, %i pixels wide', (colorScheme, width) => {
+// Pages of every kind are looked at in either size by the tests of the whole site.
+const looks: ['light' | 'dark', number][] = [['light', 360]]
+if (isLong) looks.push(['dark', 1440])
+
+describe.each(looks)('in %s, %i pixels wide', (colorScheme, width) => {
   it.each(pages)('%s runs no foreign code, fits, and passes axe', async (path) => {
     const context = await browser.newContext({ baseURL: site.url, colorScheme, viewport: { width, height: 900 } })
     const page = await context.newPage()

@@ -1,7 +1,9 @@
+// @module-tag full
 import { execFileSync } from 'node:child_process'
 import { join } from 'node:path'
 import { axeFindings, type Browser, openChromium, openVisitor } from '@agentgym/testkit/browser'
 import { openTestSite, type TestSite } from '@agentgym/testkit/site'
+import { isLong } from '@agentgym/testkit/tier'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { png } from '../../testdata/pictures/raw-pictures.ts'
 import { readSiteAssets } from '../src/app/site-assets.ts'
@@ -90,10 +92,11 @@ it('a long README starts on the page and is complete on its own page', async () 
   expect((await open('/packages/@acme/long/v/9.9.9/readme')).status).toBe(404)
 })
 
-describe.each([
-  ['light', 360],
-  ['dark', 1440],
-] as const)('in %s, %i pixels wide', (colorScheme, width) => {
+// Pages of every kind are looked at in either size by the tests of the whole site.
+const looks: ['light' | 'dark', number][] = [['light', 360]]
+if (isLong) looks.push(['dark', 1440])
+
+describe.each(looks)('in %s, %i pixels wide', (colorScheme, width) => {
   const visit = async (path: string) => {
     const opened = await openVisitor(browser, { baseURL: site.url, colorScheme, viewport: { width, height: 900 } })
     const { page, context, complaints } = opened

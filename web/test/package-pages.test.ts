@@ -1,3 +1,5 @@
+import { setTimeout as delay } from 'node:timers/promises'
+import type { PackageAnalytics } from '@agentgym/contract'
 import { listed } from '@agentgym/registry/testing'
 import { openTestSite, type TestBrowser, type TestSite } from '@agentgym/testkit/site'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -28,7 +30,7 @@ beforeAll(async () => {
 afterAll(() => site.close())
 
 const open = (path: string, browser = site.browser()) => browser.get(path)
-const tabs = ['', '/agents', '/versions', '/dependencies', '/reviews', '/v/1.0.0']
+const tabs = ['', '/files', '/agents', '/versions', '/dependencies', '/reviews', '/v/1.0.0']
 
 describe.each(tabs)('a hostile package, %j', (tab) => {
   it('is escaped, in one document with the common policy', async () => {
@@ -67,7 +69,7 @@ describe('a scenario', () => {
     const { status, text } = await open('/packages/@acme/maze')
     expect(status).toBe(200)
     for (const part of [
-      'data-replay="/v1/packages/@acme/maze/versions/1.0.0/sample-episode"',
+      '/v1/packages/@acme/maze/versions/1.0.0/sample-episode',
       'agentgym install @acme/maze',
       'agentgym train @acme/maze',
       'href="/runs/new?scenario=%40acme%2Fmaze"',
@@ -108,6 +110,12 @@ describe('a scenario', () => {
     expect((await open('/packages/@acme/maze/agents?cursor=nonsense')).status).toBe(422)
   })
 
+  it('shows what would improve it to its members only', async () => {
+    const advice = 'Missing: a README of'
+    expect((await open('/packages/@acme/maze', owner)).text).toContain(advice)
+    expect((await open('/packages/@acme/maze')).text).not.toContain(advice)
+  })
+
   it('with a price is offered; its own account has it', async () => {
     await publish('paid', null)
     const price = { kind: 'one_time', amount_minor: 1250 }
@@ -118,6 +126,27 @@ describe('a scenario', () => {
     const own = await open('/packages/@acme/paid', owner)
     expect(own.text).toContain('Yours')
     expect(own.text).not.toContain('href="/buy/')
+    // Its files stay on the server: others play it once they have bought it.
+    const play = await open('/packages/@acme/paid/play')
+    expect(play.text).toMatch(/Buy this scenario to play it in this page.*href="\/buy\/@acme\/paid"/s)
+    expect(play.text).not.toContain('data-play=')
+    expect((await open('/packages/@acme/paid/play', owner)).text).toContain('data-play=')
+  })
+
+  it('is played by visitors and by its agents; without JavaScript its recorded episode is shown', async () => {
+    const { text } = await open('/packages/@acme/maze/play')
+    const [, configuration] = /data-play="([^"]*)"/.exec(text) ?? []
+    expect(JSON.parse((configuration ?? '').replaceAll('&quot;', '"'))).toMatchObject({
+      name: '@acme/maze',
+      version: '1.0.0',
+      tarball: '/npm/@acme/maze/-/maze-1.0.0.tgz',
+      agents: [{ name: '@acme/solver', tarball: '/npm/@acme/solver/-/solver-0.1.0.tgz' }],
+    })
+    expect(text).toMatch(/<noscript>.*Playing needs JavaScript.*data-replay.*<\/noscript>/s)
+    expect(text).toMatch(/>@acme\/solver<\/a><\/th><td class="numeric">0\.5<\/td>/)
+    expect(text).toMatch(/Random<\/th><td class="numeric">−?-?3\.5<\/td>/)
+    const ofAgent = await open('/packages/@acme/solver/play')
+    expect(ofAgent.text).toContain('@acme/solver&quot;')
   })
 })
 
@@ -135,12 +164,132 @@ describe('an agent', () => {
     expect(text).toContain('href="/packages/@acme/solver/try"')
   })
 
+  it('shows one snippet of each kind at a time, without a script', async () => {
+    const { text } = await open('/packages/@acme/solver')
+    const choices = [...text.matchAll(/<input [^>]*type="radio" name="(call|use)"( checked="")?\/>([^<]+)<\/label>/g)]
+    expect(choices.map(([, group, checked = '', tab]) => `${group} ${tab}${checked}`)).toEqual([
+      'call Python checked=""',
+      ...['call JavaScript', 'call LangChain', 'call MCP'],
+      'use npm checked=""',
+      ...['use Node.js', 'use Python', 'use LangChain', 'use AutoGen', 'use CrewAI', 'use MCP'],
+    ])
+  })
+
+  it('folds how it was made, below its results', async () => {
+    const { text } = await open('/packages/@acme/solver')
+    const [results, made] = text.split('<details class="package-made">')
+    expect(results).toContain('id="evaluation"')
+    for (const part of ['>Algorithm<', 'id="spaces"', 'id="checks"']) {
+      expect(results).not.toContain(part)
+      expect(made).toContain(part)
+    }
+  })
+
+  it('shows what its probabilities mean: the error of both, a curve, and its values', async () => {
+    const { text } = await open('/packages/@acme/solver')
+    expect(text).toMatch(/Most frequent confidence<\/dt><dd><span class="metric-value">9\d%<\/span>.*?right in 93%/s)
+    expect(text).toMatch(
+      /Calibration error<\/dt><dd><span class="metric-value">0\.\d%<\/span>.*?raw probability \d\.\d%/s,
+    )
+    const [plot] = text.match(/<svg class="reliability-plot".*?<\/svg>/s) ?? ['']
+    expect(plot).toContain('aria-label="Reliability curve. Confidence: 62% predicted, 65% right;')
+    expect(plot.match(/<circle/g)).toHaveLength(4)
+    expect(plot.match(/<rect/g)).toHaveLength(3)
+    expect(text).toMatch(
+      /Reliability of the raw probability<\/caption>.*?>45%<\/th><td[^>]*>65%<\/td><td[^>]*>40<\/td>/s,
+    )
+  })
+
+  it('shows players without training on the same episodes', async () => {
+    const { text } = await open('/packages/@acme/solver')
+    expect(text).toMatch(
+      /Compared with baselines<\/caption>.*?>This agent<.*?>Keyword rules of the scenario<\/th><td[^>]*>81%<\/td><td[^>]*>0\.4<\/td><td[^>]*>missed<\/td>/s,
+    )
+    expect(text, 'measured, and said to be').toMatch(
+      /SmolLM2-135M, zero-shot<\/th><td[^>]*>6% \(2% to 16%\).*?>163 ms<.*?>\$2\.3<.*?50 held-out episodes of seed 0.*?Measured by the publisher, not verified/s,
+    )
+  })
+
   it('has no leaderboard, and depends on its scenario', async () => {
     const { status, headers } = await open('/packages/@acme/solver/agents')
     expect([status, headers.get('location')]).toEqual([303, '/packages/@acme/solver'])
     expect((await open('/packages/@acme/solver/dependencies')).text).toContain('href="/packages/@acme/maze"')
     const { text } = await open('/packages/@acme/maze/dependencies')
     expect(text).toMatch(/Dependents[\s\S]*href="\/packages\/@acme\/solver"[\s\S]*agent 0\.1\.0 trained on it/)
+  })
+})
+
+describe('files', () => {
+  it('are a list and pages with line numbers, with a link to the bytes', async () => {
+    const { text: list } = await open('/packages/@acme/maze/files')
+    expect(list).toContain('href="/packages/@acme/maze/v/1.0.0/files/src/index.ts"')
+    const { status, text } = await open('/packages/@acme/maze/v/1.0.0/files/src/index.ts')
+    expect(status).toBe(200)
+    expect(text).toMatch(/<span class="code-line" id="L1"><a class="code-number" href="#L1"[^>]*>1<\/a>/)
+    expect(text).toContain('<span class="tok-keyword">export</span>')
+    const [, download] = /href="([^"]+)" download/.exec(text) ?? ['', '']
+    expect((await open(download)).text).toBe('export default {}\n')
+    for (const path of ['missing', '%3Cscript%3E', '..%2f..%2fpackage.json'])
+      expect((await open(`/packages/@acme/maze/v/1.0.0/files/${path}`)).status).toBe(404)
+    expect((await open('/packages/@acme/maze/v/9.0.0/files')).status).toBe(404)
+    expect((await open('/packages/@acme/solver/v/0.1.0/files/model.onnx')).text).toContain('Not shown')
+  })
+
+  it('are compared with those of another version, which a form chooses', async () => {
+    const chosen = await open('/packages/@acme/maze/v/1.0.0/compare?base=1.0.0')
+    expect(chosen.headers.get('location')).toBe('/packages/@acme/maze/v/1.0.0/compare/1.0.0')
+    expect((await open('/packages/@acme/maze/v/1.0.0/compare/1.0.0')).text).toContain('No differences')
+  })
+
+  it('of a package that is sold are for buyers, who confirm that it uses their license', async () => {
+    await publish('sold', null)
+    await owner.api('PUT', '/v1/packages/@acme/sold/price', { kind: 'one_time', amount_minor: 500 })
+    const buyer = await site.browserOf('reader')
+    const list = '/packages/@acme/sold/v/1.0.0/files'
+    const file = `${list}/src/index.ts`
+    expect((await open(list, buyer)).text).toContain('once you own a license')
+    expect((await open(file, buyer)).text).not.toContain('class="code"')
+    expect((await open(`${list}/README.md`, buyer)).text).toContain('class="code"')
+    await buyer.submit('/balance', '/balance/top-ups', { amount_minor: '40' })
+    await buyer.submit('/buy/@acme/sold', '/buy/@acme/sold', { pay_with: 'balance' })
+    expect((await open(file, buyer)).text).toContain('only the seller can refund')
+    expect((await buyer.submit(file, list, {})).status).toBe(303)
+    expect((await open(file, buyer)).text).toContain('<span class="tok-keyword">export</span>')
+  })
+})
+
+describe('analytics', () => {
+  const visit = (browser: TestBrowser, agent: string, referer?: string) =>
+    browser.get('/packages/@acme/viewed', { 'user-agent': agent, ...(referer === undefined ? {} : { referer }) })
+
+  it('count people who open the page, by where they came from, for admins of the account', async () => {
+    await publish('viewed', null)
+    const firefox = 'Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0'
+    const search = `${site.url}/packages?q=viewed`
+    await visit(site.browser(), firefox, search)
+    await visit(site.browser(), firefox, search)
+    await visit(site.browser(), `${firefox}.1`)
+    await visit(site.browser(), 'Mozilla/5.0 (compatible; Googlebot/2.1)', search)
+    await visit(owner, `${firefox}.2`, search)
+    const address = '/packages/@acme/viewed/analytics'
+    const read = async () => (await owner.api('GET', `/v1${address}`)).json() as Promise<PackageAnalytics>
+    // Views are written every five seconds.
+    let rows: PackageAnalytics['rows'] = []
+    while (rows.length < 2) {
+      await delay(200)
+      rows = (await read()).rows
+    }
+    expect(rows.map(({ version, source, views }) => [version, source, views])).toEqual([
+      ['1.0.0', 'link', 1],
+      ['1.0.0', 'search', 1],
+    ])
+    const { status, text } = await open(address, owner)
+    expect(status).toBe(200)
+    expect(text).toMatch(/Search on this site<\/th><td class="numeric">.*?1/s)
+    expect(text).toContain('/v1/packages/@acme/viewed/analytics.csv?days=30')
+    expect((await open(address, await site.browserOf('reader'))).status).toBe(404)
+    expect((await open('/packages/@acme/viewed', owner)).text).toContain(`href="${address}"`)
+    expect((await open('/packages/@acme/viewed')).text).not.toContain(address)
   })
 })
 
@@ -197,5 +346,45 @@ describe('versions', () => {
       expect(secret.text.replaceAll('secret', 'secrex')).toBe(absent.text)
     }
     expect((await open('/packages/@acme/maze/v/9.9.9')).status).toBe(404)
+  })
+})
+
+describe('a comparison of agents', () => {
+  const compare = '/packages/@acme/track/agents/compare'
+  beforeAll(async () => {
+    await publish('track', sampleEpisode())
+    const sample = sampleEpisode({ policy: 'agent' })
+    await publishVerified(site, owner, 'hare', '@acme/track', { sample, returnOf: (episode) => (episode % 10) + 2 })
+    await publishVerified(site, owner, 'tortoise', '@acme/track', { sample, returnOf: (episode) => episode % 10 })
+  })
+
+  it('is chosen on the leaderboard', async () => {
+    const { text } = await open('/packages/@acme/track/agents')
+    expect(text).toContain(`<form method="get" action="${compare}"`)
+    expect(text).toContain('aria-label="Compare @acme/hare"')
+    // One agent alone cannot be compared.
+    expect((await open('/packages/@acme/maze/agents')).text).not.toContain('Compare selected')
+  })
+
+  it('plays them in step, and pairs their returns by episode', async () => {
+    const { status, text } = await open(`${compare}?agents=@acme/hare&agents=@acme/tortoise&agents=@acme/hare`)
+    expect(status).toBe(200)
+    expect(text.match(/class="replay-panel"/g)).toHaveLength(2)
+    expect(text.match(/class="replay-range"/g)).toHaveLength(1)
+    expect(text).toContain('@acme/tortoise minus @acme/hare, episode by episode: −2 (−2 to −2)')
+    expect(text.match(/class="pic-curve-end"/g)).toHaveLength(100)
+    expect(text).toContain('<meta name="robots" content="noindex"/>')
+  })
+
+  it('leads to the leaderboard without two agents, and refuses others', async () => {
+    for (const query of ['', '?agents=@acme/hare', '?agents=@acme/hare&agents=@acme/hare']) {
+      const { status, headers } = await open(compare + query)
+      expect([status, headers.get('location')]).toEqual([303, '/packages/@acme/track/agents'])
+    }
+    for (const other of ['@acme/solver', '@acme/nobody', 'nobody', '@many/secret', hostile]) {
+      const { status, text } = await open(`${compare}?agents=@acme/hare&agents=${encodeURIComponent(other)}`)
+      expect([404, 422, 400]).toContain(status)
+      expect(text).not.toContain('<script>')
+    }
   })
 })

@@ -36,7 +36,7 @@ const namesIn = (text: string) =>
 /** Pages that need nothing, with what is asked of them at its worst. */
 const addresses = [
   ...siteRoutes
-    .filter(({ method, path, rule }) => method === 'get' && rule.access === 'public' && !path.includes(':'))
+    .filter(({ method, path, rule }) => method === 'get' && rule.access === 'public' && !/[:.]/.test(path))
     .map(({ path }) => path),
   `/packages?q=${encodeURIComponent(hostile)}`,
   `/packages?category=${encodeURIComponent(hostile)}`,
@@ -49,7 +49,7 @@ describe.each(addresses)('%s', (address) => {
   it('loads only resources of this server', async () => {
     const { headers, text } = await open(address)
     expect(headers.get('content-security-policy')).toBe(
-      "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; base-uri 'none'; frame-ancestors 'none'",
+      "default-src 'none'; script-src 'self'; style-src 'self'; font-src 'self'; manifest-src 'self'; img-src 'self'; connect-src 'self'; form-action 'self'; frame-src 'self'; base-uri 'none'; frame-ancestors 'none'",
     )
     expect(headers.get('x-content-type-options')).toBe('nosniff')
     expect(headers.get('content-type')).toBe('text/html; charset=utf-8')
@@ -61,6 +61,7 @@ describe.each(addresses)('%s', (address) => {
     // Outside of quoted values, where text may say anything.
     const tags = text.match(/<[a-z][^<>]*>/g) ?? []
     for (const tag of tags) {
+      if (tag.startsWith('<link rel="canonical"')) continue
       const attributes = tag.replaceAll(/"[^"]*"/g, '""')
       expect(attributes).not.toMatch(/\s(style|on\w+)=/)
       expect(tag).not.toMatch(/\s(src|href|action)="(?!\/(?!\/)|#)/)
@@ -168,6 +169,37 @@ describe('a missing page', () => {
     const response = await fetch(`${site.url}/v1/no-such-thing`)
     expect(response.headers.get('content-type')).toContain('application/json')
     expect(((await response.json()) as { error: { code: string } }).error.code).toBe('endpoint_not_found')
+  })
+})
+
+describe('search engines', () => {
+  it('find every public package and page, and no others', async () => {
+    const robots = await open('/robots.txt')
+    expect(robots.headers.get('content-type')).toBe('text/plain; charset=utf-8')
+    expect(robots.text).toContain(`Sitemap: ${site.url}/sitemap.xml`)
+    expect(robots.text).toMatch(/^Disallow: \/settings\/$/m)
+    const locations = async (path: string) => {
+      const { status, headers, text } = await open(path)
+      expect([path, status, headers.get('content-type')]).toEqual([path, 200, 'application/xml; charset=utf-8'])
+      return [...text.matchAll(/<loc>([^<]+)<\/loc>/g)].map(([, address]) => address.replace(site.url, ''))
+    }
+    const parts = await locations('/sitemap.xml')
+    const listedIn = (await Promise.all(parts.map(locations))).flat()
+    for (const { name } of packages) expect(listedIn).toContain(`/packages/${name}`)
+    for (const path of listedIn)
+      expect([path, (await open(path)).text.includes('rel="canonical"')]).toEqual([path, true])
+    for (const path of ['/sitemaps/packages-0.xml', '/sitemaps/packages-40000.xml', '/sitemaps/none.xml'])
+      expect([path, (await open(path)).status]).toEqual([path, 404])
+  })
+
+  it('index each page under one address', async () => {
+    const canonical = async (path: string) => /rel="canonical" href="([^"]+)"/.exec((await open(path)).text)?.[1]
+    expect(await canonical('/')).toBe(`${site.url}/`)
+    expect(await canonical('/packages?sort=newest&kind=agent')).toBe(`${site.url}/packages?kind=agent`)
+    for (const path of ['/packages?q=pole', '/no/such']) {
+      expect(await canonical(path)).toBeUndefined()
+      expect((await open(path)).text).toContain('content="noindex"')
+    }
   })
 })
 

@@ -42,11 +42,26 @@ describe('pictures of versions', () => {
     expect(text).toContain('class="pic-emblem"')
   })
 
+  it('are PNG files for links from other sites, named by the pages', async () => {
+    await publish('linked', sampleEpisode())
+    const { text: page } = await site.browser().get('/packages/@acme/linked')
+    const address = `${site.url}/pictures/@acme/linked/1.0.0/preview.png`
+    expect(page).toContain(`<meta property="og:image" content="${address}"/>`)
+    expect(page).toContain('<meta name="twitter:card" content="summary_large_image"/>')
+    const response = await fetch(address)
+    expect([response.status, response.headers.get('content-type')]).toEqual([200, 'image/png'])
+    expect((await response.bytes()).slice(0, 8)).toEqual(Uint8Array.of(0x89, 0x50, 0x4e, 0x47, 13, 10, 26, 10))
+    const { text: list } = await site.browser().get('/packages')
+    expect(list).toContain('<meta name="twitter:card" content="summary"/>')
+    expect(list).not.toContain('og:image')
+  })
+
   it('of private packages are visible to members only', async () => {
     await publish('secret', sampleEpisode(), 'private')
     expect((await owner.get('/pictures/@acme/secret/1.0.0')).status).toBe(200)
     for (const browser of [site.browser(), await site.browserOf('other')])
-      expect((await browser.get('/pictures/@acme/secret/1.0.0')).status).toBe(404)
+      for (const path of ['1.0.0', '1.0.0/preview.png'])
+        expect((await browser.get(`/pictures/@acme/secret/${path}`)).status).toBe(404)
     expect((await owner.get('/pictures/@acme/secret/9.0.0')).status).toBe(404)
   })
 })

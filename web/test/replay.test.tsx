@@ -6,11 +6,14 @@ import { join } from 'node:path'
 import type { SampleEpisode } from '@agentgym/contract'
 import { findChromium } from '@agentgym/testkit/browser'
 import { openTestSite, type TestSite } from '@agentgym/testkit/site'
+import { isLong } from '@agentgym/testkit/tier'
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sampleEpisode } from '../../testdata/episodes/sample-episode.ts'
 import { route } from '../src/app/route.ts'
 import { readSiteAssets } from '../src/app/site-assets.ts'
+import { PackagePicture } from '../src/components/package-list.tsx'
+import { pictureRoutes } from '../src/pages/pictures.ts'
 import { Replay } from '../src/pictures/replay.tsx'
 import { openPublisher } from './publish-sampled.ts'
 
@@ -44,14 +47,38 @@ const transcript = sampleEpisode({
   last: { observation: [1, -1], texts: [ticket] },
 })
 
-const shown: Record<string, SampleEpisode> = { cart, transcript }
+/** The same cart, driven by a policy with probabilities, over half of the steps. */
+const driven = sampleEpisode({
+  ...cart,
+  policy: 'agent',
+  steps: cart.steps.slice(0, STEPS / 2).map((step) => ({
+    ...step,
+    likely: [
+      { choice: step.action[0], probability: 0.875 },
+      { choice: 1 - step.action[0], probability: 0.125 },
+    ],
+  })),
+})
+
+const shown: Record<string, SampleEpisode> = { cart, transcript, driven }
+const player = (name: string, label: string) => ({ label, name: `@acme/${name}`, version: '1.0.0' })
 const routes = [
+  ...pictureRoutes,
   route('get', '/replay/:name', { access: 'public' }, (visit) => {
     const { name } = visit.params
+    const other = visit.query.get('beside')
+    const players = [player(name, 'Random'), ...(other === null ? [] : [player(other, 'Best agent')])] as const
     const body = (
       <>
         <h1>Sample episode</h1>
-        <Replay episode={shown[name]} name={`@acme/${name}`} version="1.0.0" />
+        <Replay players={[players[0], ...players.slice(1)]} episode={shown[name]} />
+        <ul class="cards">
+          <li class="card">
+            <PackagePicture name={`@acme/${name}`} version="1.0.0" />
+            <a href="/">Card</a>
+          </li>
+        </ul>
+        <svg class="tall" width="10" height="3000" aria-hidden="true" />
       </>
     )
     return visit.page(body, { title: 'Replay' })
@@ -94,32 +121,51 @@ const place = (page: Page) =>
 const until = (page: Page, at: number) => page.getByText(`${at} / ${STEPS}`, { exact: true }).waitFor()
 const episodePath = '/v1/packages/@acme/cart/versions/1.0.0/sample-episode'
 
+const still = { reducedMotion: 'reduce' } as const
+const playing = (page: Page) => page.locator('[data-replay][data-playing]')
+const paused = (page: Page) => page.locator('[data-replay][data-live]:not([data-playing])')
+
 describe('a replay', () => {
-  it('stays at its end without requests until played', async () => {
+  it('plays by itself from step 0 while it is on screen, and stops at the end', async () => {
     const { page, context, complaints, requested } = await open('/replay/cart')
-    await page.locator('.replay-controls').waitFor()
-    expect(await place(page)).toMatch(/^translate\(288\.00 /)
-    expect(requested).not.toContain(episodePath)
-    await page.getByRole('button', { name: 'Play' }).click()
-    await page.getByRole('button', { name: 'Pause' }).waitFor()
-    await until(page, 0)
     await until(page, 2)
-    await page.getByRole('button', { name: 'Pause' }).click()
-    const paused = await place(page)
-    expect(paused).not.toMatch(/^translate\(288/)
-    await page.getByRole('button', { name: 'Play' }).click()
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)')
+    await paused(page).waitFor({ state: 'attached' })
+    await page.evaluate('scrollTo(0, 0)')
+    await playing(page).waitFor()
+    await page.getByLabel('Speed').selectOption('4')
     await until(page, STEPS)
-    // It ends by itself, where it began.
     await page.getByRole('button', { name: 'Play' }).waitFor()
     expect(await place(page)).toMatch(/^translate\(288\.00 /)
     expect(requested.filter((path) => path === episodePath)).toHaveLength(1)
+    // Again, from the start; it stays paused when it comes back to the screen.
+    await page.getByRole('button', { name: 'Play' }).click()
+    await until(page, 1)
+    await page.getByRole('button', { name: 'Pause' }).click()
+    await page.evaluate('scrollTo(0, document.body.scrollHeight)')
+    await page.evaluate('scrollTo(0, 0)')
+    await paused(page).waitFor()
     expect(complaints).toEqual([])
     await context.close()
   })
 
+  it('stays still without requests where reduced motion is preferred, until it is played', async () => {
+    const { page, context, requested } = await open('/replay/cart', still)
+    await paused(page).waitFor()
+    expect(await place(page)).toMatch(/^translate\(32\.00 /)
+    await page.getByRole('link', { name: 'Card' }).focus()
+    expect(requested).not.toContain(episodePath)
+    await page.getByRole('button', { name: 'Play' }).click()
+    await until(page, 1)
+    await context.close()
+  })
+
   it('steps by keys, buttons and slider, and describes each step', async () => {
-    const { page, context, complaints } = await open('/replay/cart', { reducedMotion: 'reduce' })
+    const { page, context, complaints } = await open('/replay/cart', still)
+    await paused(page).waitFor()
     await page.locator('.replay-stage').focus()
+    await page.keyboard.press('End')
+    await until(page, STEPS)
     await page.keyboard.press('Home')
     await until(page, 0)
     expect(await place(page)).toMatch(/^translate\(32\.00 /)
@@ -132,27 +178,69 @@ describe('a replay', () => {
     await page.getByRole('button', { name: 'Step forward' }).click()
     await page.getByRole('slider', { name: 'Step' }).fill('7')
     await until(page, 7)
-    await page.keyboard.press('End')
-    await until(page, STEPS)
-    expect(await page.locator('.replay-stage title').textContent()).toBe('Sample episode of @acme/cart')
+    await page.getByRole('slider', { name: 'Step' }).press('ArrowRight')
+    await until(page, 8)
+    expect(await page.locator('.replay-stage title').textContent()).toBe('Random: sample episode of @acme/cart')
+    // The marker of the reward is at the same share of its line.
+    expect(Number(await page.locator('.replay-rewards circle').getAttribute('cx'))).toBeCloseTo(5 + (8 / 12) * 470, 1)
     expect(complaints).toEqual([])
     await context.close()
   })
 
+  it('switches between players, and shows how likely each choice was', async () => {
+    const { page, context, complaints } = await open('/replay/cart?beside=driven', still)
+    const [random, best] = ['Random', 'Best agent'].map((name) => page.getByRole('button', { name }))
+    await random.and(page.locator('[aria-pressed="true"]')).waitFor()
+    await best.focus()
+    await page.keyboard.press('Enter')
+    await page.getByText(`0 / ${STEPS / 2}`, { exact: true }).waitFor()
+    expect(await best.getAttribute('aria-pressed')).toBe('true')
+    await page.locator('.replay-summary').filter({ hasText: 'Trained agent: 6 steps' }).waitFor()
+    expect(await page.locator('.likely-row').allTextContents()).toEqual(['left88%', 'right13%'])
+    expect(await page.locator('.likely-chosen .likely-name').textContent()).toBe('left')
+    await random.click()
+    await until(page, 0)
+    expect(await page.locator('.likely-row').count()).toBe(0)
+    expect(complaints).toEqual([])
+    await context.close()
+  })
+
+  it('plays one player after the other', async () => {
+    const { page, context } = await open('/replay/cart?beside=driven')
+    await until(page, 1)
+    await page.getByLabel('Speed').selectOption('4')
+    await page.getByText(`${STEPS / 2} / ${STEPS / 2}`, { exact: true }).waitFor()
+    await page.getByRole('button', { name: 'Play' }).waitFor()
+    await context.close()
+  })
+
   it('reports a failed load, and retries at the next press', async () => {
-    const { page, context } = await open('/replay/cart')
+    const { page, context } = await open('/replay/cart', still)
     await page.route(`**${episodePath}`, (request) => request.abort())
     const play = page.getByRole('button', { name: 'Play' })
     await play.click()
     await page.getByText('The episode could not be loaded.').waitFor()
     await page.unroute(`**${episodePath}`)
-    await page.getByRole('button', { name: 'Step back' }).click()
-    await page.getByText('Step 11:').waitFor()
+    await page.getByRole('button', { name: 'Step forward' }).click()
+    await page.getByText('Step 1:').waitFor()
+    await context.close()
+  })
+
+  it('of a list entry plays while the entry has focus or pointer', async () => {
+    const { page, context, complaints } = await open('/replay/transcript')
+    const picture = page.locator('.card .package-picture')
+    await page.getByRole('link', { name: 'Card' }).focus()
+    await picture.locator('svg').waitFor()
+    await page.locator('.replay-stage').focus()
+    await picture.locator('img').waitFor()
+    await page.locator('.card').hover()
+    await picture.locator('svg').waitFor()
+    expect(complaints).toEqual([])
     await context.close()
   })
 
   it('shows a transcript as text, escaped', async () => {
-    const { page, context, complaints } = await open('/replay/transcript')
+    const { page, context, complaints } = await open('/replay/transcript', still)
     expect(await page.locator('.transcript-text').textContent()).toBe(ticket)
     expect(await page.evaluate(`getComputedStyle(document.querySelector('.transcript-text')).direction`)).toBe('rtl')
     expect(await page.locator('.transcript-action').allTextContents()).toEqual(['lookup_user', hostile])
@@ -160,16 +248,19 @@ describe('a replay', () => {
       'customer found: yes',
       `${hostile}: no`,
     ])
-    await page.getByRole('button', { name: 'Step back' }).click()
-    await page.locator('[data-replay-step="1"][data-state="now"]').waitFor()
-    expect(await page.locator('[data-replay-step="2"]').getAttribute('data-state')).toBe('ahead')
-    expect(await page.locator('img').count()).toBe(0)
+    await page.getByRole('button', { name: 'Step forward' }).click()
+    const [first, second] = ['lookup_user', hostile].map((text) =>
+      page.locator('.transcript-call').filter({ hasText: text }),
+    )
+    await first.and(page.locator('[data-state="now"]')).waitFor()
+    expect(await second.getAttribute('data-state')).toBe('ahead')
+    expect(await page.locator('.replay img').count()).toBe(0)
     expect(await page.title()).toBe('Replay · AgentGym')
     expect(complaints).toEqual([])
     await context.close()
   })
 
-  it('without JavaScript shows the end, without controls', async () => {
+  it('without JavaScript shows the start, without controls', async () => {
     for (const name of ['cart', 'transcript']) {
       const { page, context } = await open(`/replay/${name}`, { javaScriptEnabled: false })
       expect(await page.locator('.replay-controls').isHidden()).toBe(true)
@@ -178,18 +269,25 @@ describe('a replay', () => {
     }
   })
 
-  it.each(['light', 'dark'] as const)('passes axe in %s, at 360 and 1440 pixels', async (colorScheme) => {
-    for (const [name, width] of [
-      ['cart', 360],
-      ['transcript', 360],
-      ['transcript', 1440],
-    ] as const) {
-      const { page, context } = await open(`/replay/${name}`, { colorScheme, viewport: { width, height: 800 } })
-      await page.evaluate(axe)
-      const { violations } = (await page.evaluate('axe.run()')) as { violations: { id: string; nodes: unknown[] }[] }
-      expect(violations.map(({ id, nodes }) => `${id} ${JSON.stringify(nodes).slice(0, 400)}`)).toEqual([])
-      expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
-      await context.close()
-    }
-  })
+  it.each(isLong ? (['light', 'dark'] as const) : (['dark'] as const))(
+    'passes axe in %s, at 360 and 1440 pixels',
+    async (colorScheme) => {
+      for (const [name, width] of [
+        ['cart', 360],
+        ['transcript', 360],
+        ['transcript', 1440],
+      ] as const) {
+        const { page, context } = await open(`/replay/${name}?beside=driven`, {
+          ...still,
+          colorScheme,
+          viewport: { width, height: 800 },
+        })
+        await page.evaluate(axe)
+        const { violations } = (await page.evaluate('axe.run()')) as { violations: { id: string; nodes: unknown[] }[] }
+        expect(violations.map(({ id, nodes }) => `${id} ${JSON.stringify(nodes).slice(0, 400)}`)).toEqual([])
+        expect(await page.evaluate('document.documentElement.scrollWidth')).toBeLessThanOrEqual(width)
+        await context.close()
+      }
+    },
+  )
 })

@@ -32,7 +32,7 @@ describe('the agent of a finished run', () => {
   it('is published by a form with a price, and linked', async () => {
     const run = await completed()
     const before = (await owner.get(run)).text
-    expect(before).toContain('Not published')
+    expect(before).toContain('Publish the agent</a>')
     expect(before).toContain('value="@acme/pole-ppo"')
     const done = await publish(run, {
       name: '@acme/balancer',
@@ -40,10 +40,13 @@ describe('the agent of a finished run', () => {
       visibility: 'public',
       amount_minor: '12.50',
     })
-    expect([done.status, leadsTo(done)]).toEqual([303, `${run}#agent`])
-    const { text } = await owner.get(run)
-    expect(text).toContain('<a class="button button-primary" href="/packages/@acme/balancer">@acme/balancer@0.1.0</a>')
-    expect(text).not.toContain('Not published')
+    expect([done.status, leadsTo(done)]).toEqual([303, `${run}?published=yes#agent`])
+    const { text } = await owner.get(leadsTo(done))
+    expect(text).toContain('<a class="mono" href="/packages/@acme/balancer">@acme/balancer@0.1.0</a>')
+    expect(text).toContain('Published as @acme/balancer@0.1.0. This server now checks the agent')
+    expect(text).toContain('Checks in progress')
+    expect(text).toMatch(/\$12\.50[\s\S]*Set price/)
+    expect(text).not.toContain('Publish the agent</a>')
     const prices = await (await owner.api('GET', '/v1/packages/@acme/balancer/price')).json()
     expect(prices).toMatchObject({ current: { kind: 'one_time', amount_minor: 1250 } })
     // Sent again, as after a lost answer, nothing more is published.
@@ -69,7 +72,7 @@ describe('the agent of a finished run', () => {
     expect(wrong).toContain(message)
     expect(refused.text).toContain(`value="${fields.version ?? '7.7.7'}"`)
     expect(refused.text).not.toContain('<script>alert')
-    expect((await owner.get(run)).text).toContain('Not published')
+    expect((await owner.get(run)).text).toContain('Publish the agent</a>')
   })
 
   it('is published even if its price is refused, with a notice', async () => {

@@ -10,4 +10,6 @@ const samples: Record<string, string> = {
   username: 'acme',
   id: '00000000-0000-4000-8000-000000000000',
   version: '1.0.0',
+  slug: 'install',
+  group: 'packages',
 }

@@ -23,8 +23,18 @@ for (const scenario of ['cart-pole', 'customer-support', 'grid-maze', 'mountain-
 }
 await as('author', ['price', '@author/cart-pole', '--royalty', '10'])
 await as('author', ['price', '@author/grid-maze', '12', '--yes'])
-await as('builder', ['train', '@author/cart-pole', '--remote', '--watch', '--publish', '@builder/cart-pole'])
-await as('builder', ['price', '@builder/cart-pole', '25', '--trial', '100', '--yes'])
+await as('builder', [
+  'train',
+  '@author/cart-pole',
+  '--remote',
+  '--watch',
+  '--publish',
+  '@builder/cart-pole',
+  '--summary',
+  'Keeps the pole upright.',
+])
+writeFileSync(join(workFolder('builder'), 'terms.txt'), 'Not for resale.')
+await as('builder', ['price', '@builder/cart-pole', '25', '--trial', '100', '--terms', 'terms.txt', '--yes'])
 await visible('@builder/cart-pole')
 await as('buyer', ['balance', 'top-up', '40'])
 await as('buyer', ['buy', '@builder/cart-pole', '--yes'])

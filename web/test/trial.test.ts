@@ -62,7 +62,8 @@ describe('trying an agent', () => {
   it('shows anonymous visitors the inputs, and the login', async () => {
     const { status, text } = await site.browser().get(page)
     expect(status).toBe(200)
-    expect(text).toContain('href="/login?next=%2Fpackages%2F%40acme%2Fsolver%2Ftry"')
+    expect(text).toContain(`<form class="form form-stack" method="get" action="${page}/values"`)
+    expect(text).toContain('Log in to call')
     expect(text).toContain('observation[1]')
     expect(text).toContain('2 free trial calls per account.')
     expect(text).not.toContain(`action="${page}"`)
@@ -70,6 +71,17 @@ describe('trying an agent', () => {
     const token = await site.browser().formToken('/login')
     const refused = await site.browser().post(page, { ...typed, form_token: token })
     expect([303, 403]).toContain(refused.status)
+  })
+
+  it('keeps what strangers entered while they log in, and calls nothing', async () => {
+    const entered = `${page}/values?observation-0-0=0.125&observation-0-1=-2&action_mask=`
+    const { status, headers } = await site.browser().get(entered)
+    expect([status, headers.get('location')]).toEqual([303, `/login?next=${encodeURIComponent(entered)}`])
+    const before = request.length
+    const { text } = await visitor.get(entered)
+    expect(text).toContain('value="0.125"')
+    expect(text).toContain('The agent’s action appears here.')
+    expect(request.length).toBe(before)
   })
 
   it('shows the action, its probability, and the remaining trial calls', async () => {
@@ -82,8 +94,11 @@ describe('trying an agent', () => {
     expect(text).toContain('75.0%')
     expect(text).toContain('Free trial call')
     expect(text).toMatch(/Trial calls left.*?1 call</s)
-    // What was asked stands there to be changed.
+    // What was asked stands there to be changed, and as JSON and as a command.
     expect(text).toContain('value="-1"')
+    expect(text).toContain('&quot;observation&quot;: [ 0.5, -1 ]')
+    expect(text).toContain(`curl &#39;${site.url}/v1/packages/@acme/solver/calls&#39; \\\n`)
+    expect(text).toContain(`-d &#39;{&quot;version&quot;:&quot;0.1.0&quot;,&quot;observation&quot;:[0.5,-1]}&#39;`)
   })
 
   it('calls once for a resubmitted form, and again for changed values', async () => {

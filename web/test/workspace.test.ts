@@ -126,6 +126,46 @@ describe('runs', () => {
 })
 
 describe('settings', () => {
+  it('of notifications', async () => {
+    const page = '/settings/notifications'
+    expect((await owner.submit(page, page, { site: 'runs', email: 'sales' })).status).toBe(303)
+    const { text } = await owner.get(page)
+    const checked = [...text.matchAll(/<input type="checkbox" name="(\w+)" value="(\w+)" checked=""( disabled="")?/g)]
+    expect(checked.map(([, channel, topic, required]) => [channel, topic, required !== undefined])).toEqual(
+      expect.arrayContaining([
+        ['site', 'runs', false],
+        ['email', 'sales', false],
+        ['email', 'moderation', true],
+      ]),
+    )
+    expect(checked).toHaveLength(6)
+  })
+
+  it('of webhooks show a secret once, and the log of deliveries', async () => {
+    const page = '/settings/webhooks'
+    const refused = await owner.submit(page, page, { url: 'https://10.0.0.1/hook', description: hostile })
+    expect(refused.status).toBe(422)
+    expect(refused.text).toContain('it is not a public address')
+    expect(refused.text).toContain('value="https://10.0.0.1/hook"')
+    expect(refused.text).not.toContain('<img src=x')
+    const made = await owner.submit(page, page, { url: 'https://hooks.example.com/agentgym' })
+    const [secret] = /whsec_[\w+/]+=*/.exec(made.text) ?? []
+    expect(secret).toBeDefined()
+    const { text } = await owner.get(page)
+    expect(text).not.toContain(secret)
+    const address = /href="(\/settings\/webhooks\/[0-9a-f-]{36})"/.exec(text)?.[1] ?? ''
+    expect((await owner.submit(address, address, { act: 'test' })).status).toBe(303)
+    expect((await owner.get(address)).text).toContain('<code>webhook.test</code>')
+    const rotated = await owner.submit(address, address, { act: 'rotate' })
+    expect(rotated.text).toContain('whsec_')
+    expect(rotated.text).not.toContain(secret)
+    expect((await owner.submit(address, address, { act: 'disable' })).status).toBe(303)
+    expect((await owner.get(address)).text).toContain('It was disabled by a user.')
+    expect((await other.get(address)).status).toBe(404)
+    expect((await owner.submit(address, address, { act: 'delete' })).status).toBe(303)
+    expect((await owner.get(address)).status).toBe(404)
+  })
+
   it('show a token once, with its cap', async () => {
     const page = '/settings/tokens'
     const fields = { name: 'ci', expires_in_days: '7', scopes: 'packages:read', amount_minor: '20', period: 'month' }
@@ -251,18 +291,28 @@ describe('operators', () => {
     const decided = { decision: 'dismissed', reason: 'It is not' }
     expect((await operator.submit('/operator/moderation', action, decided)).status).toBe(303)
     expect((await operator.get('/operator/moderation?state=dismissed')).text).toContain('It is not')
-    expect((await operator.get('/operator/audit?action=report.')).text).toContain('report.')
+    expect((await operator.get('/operator/audit?action=report.')).text).toContain('dismissed a report of @acme/')
+    expect((await operator.get('/operator/audit?view=raw')).text).toContain('<code>report.dismissed</code>')
     expect((await operator.get(`/operator/audit?actor=${encodeURIComponent(hostile)}`)).text).not.toContain(
       '<img src=x',
     )
   })
 
-  it('take a package down, and restore it', async () => {
+  it('take a package down, whose owner is notified with the reason, and restore it', async () => {
     const page = '/operator/moderation'
     const act = (act: string) =>
       operator.submit(page, '/operator/packages', { package: '@acme/pole', reason: 'Looked at', act })
     expect((await act('take-down')).status).toBe(303)
     expect((await other.get('/@acme')).text).not.toContain('/packages/@acme/pole"')
+    expect((await owner.get('/packages/@acme/pole')).text).toContain('Looked at')
+    // A scheduled task distributes events.
+    const notified = () => owner.get('/notifications').then(({ text }) => text)
+    await expect.poll(notified, { timeout: 60_000, interval: 500 }).toContain('@acme/pole was taken down')
+    expect(await notified()).toContain('Reason: Looked at')
+    expect(await notified()).toMatch(/class="bell"[^>]*aria-label="Notifications, \d+ unread"/)
+    expect((await owner.submit('/notifications', '/notifications/read', {})).status).toBe(303)
+    expect(await notified()).toContain('No unread notifications')
+    expect((await owner.get('/notifications?show=all')).text).toContain('@acme/pole was taken down')
     expect((await act('restore')).status).toBe(303)
     const missing = { package: 'nothing', reason: 'x', act: 'take-down' }
     const refused = await operator.submit(page, '/operator/packages', missing)
@@ -272,7 +322,16 @@ describe('operators', () => {
 })
 
 const pages = ['/dashboard', '/runs', '/runs/new', '/runs/compare', '/settings/account', '/settings/sessions']
-const more = ['/settings/tokens', '/settings/organisations', '/operator/queue', '/operator/workers', '/publish']
+const more = [
+  '/notifications',
+  '/settings/notifications',
+  '/settings/webhooks',
+  '/settings/tokens',
+  '/settings/organisations',
+  '/operator/queue',
+  '/operator/workers',
+  '/publish',
+]
 
 it.each([...pages, ...more, '/operator/moderation', '/operator/audit'])(
   '%s is one document, empty or full',

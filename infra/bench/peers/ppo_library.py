@@ -1,4 +1,4 @@
-"""PPO on CartPole by Stable-Baselines3 or sbx. Usage: ppo_library.py sb3|sbx SETTINGS. Prints one JSON line."""
+"""PPO on CartPole, or another environment of Gymnasium, by Stable-Baselines3 or sbx. Usage: ppo_library.py sb3|sbx SETTINGS. Prints one JSON line."""
 
 import json
 import os
@@ -46,7 +46,7 @@ class Clock(BaseCallback):
 
 batch = s["environments"] * s["rollout_steps"]
 options = {"device": "cpu"} if library == "sb3" else {}
-model = PPO("MlpPolicy", make_vec_env("CartPole-v1", n_envs=s["environments"], seed=s["seed"]), n_steps=s["rollout_steps"],
+model = PPO("MlpPolicy", make_vec_env(s.get("environment", "CartPole-v1"), n_envs=s["environments"], seed=s["seed"]), n_steps=s["rollout_steps"],
             batch_size=s["minibatch_size"], n_epochs=s["epochs"], learning_rate=s["learning_rate"], gamma=s["gamma"],
             gae_lambda=s["gae_lambda"], ent_coef=0.01, seed=s["seed"], policy_kwargs=policy, **options)
 clock = Clock()

@@ -173,3 +173,7 @@ test('a review is drawn with its comments, checks and verdict', async () => {
   await call('request_changes')
   expect(words()).toEqual(expect.arrayContaining(['sql injection', 'passed', 'CHANGES REQUESTED']))
 })
+
+test('is solved by the patterns of a linter', () => {
+  expect(meansOf(scenario, 'rules', 192)).toMatchObject({ solved: 1, found: 1, false_comments: 0 })
+})

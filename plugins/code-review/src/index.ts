@@ -19,6 +19,7 @@ import { contents, FILES, generateChange, hasDependencies } from './change.ts'
 import { drawReview } from './draw-review.ts'
 import { type Kind, kinds } from './hunks.ts'
 import { areTestsDue, dueVerdict, isAuditDue, isComplete, type Review, TEST_RUNS, type Verdict } from './review.ts'
+import { rulesFor } from './rules.ts'
 
 const MAX_CALLS = 18
 /** Enough that no name of held-out changes shares its number with a word that matters. */
@@ -142,6 +143,8 @@ export default defineToolScenario({
       ...(auditClean === undefined && hasDependencies(change) ? (['audit_dependencies'] as const) : []),
     ]
   },
+
+  rules: (observation, { available }) => rulesFor(observation, available),
 
   oracle(review, { rng }) {
     const { change, open, read } = review

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs'
 import { createRng } from '@agentgym/scenario'
 import { describe, expect, test } from 'vitest'
+import { meansOf } from '../../baseline-players.ts'
 import scenario from './index.ts'
 import { type ToolName, tools } from './support-case.ts'
 import { kinds } from './tickets/write-ticket.ts'
@@ -192,4 +193,11 @@ describe('a ticket', () => {
     expect(await call('search_kb')).toEqual({ reward: -20 - 5, terminated: true })
     expect(scenario.metrics?.(episode)).toMatchObject({ solved: 0 })
   })
+})
+
+test('keyword rules solve most held-out tickets, and not all', () => {
+  const { solved, tool_reliability: reliability } = meansOf(scenario, 'rules', 1_024)
+  expect(solved).toBeGreaterThan(0.9)
+  expect(solved).toBeLessThan(1)
+  expect(reliability).toBeGreaterThan(0.9)
 })

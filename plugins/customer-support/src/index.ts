@@ -6,6 +6,7 @@
  */
 import { answer, box, defineToolScenario, dict, type Tool, text } from '@agentgym/scenario'
 import { hasErrors, isRefundable } from './back-end.ts'
+import { rulesFor } from './rules.ts'
 import { isResolved, openCase, type SupportCase, type ToolName, tools } from './support-case.ts'
 import { type Ticket, writeTicket } from './tickets/write-ticket.ts'
 
@@ -70,6 +71,8 @@ export default defineToolScenario({
   outcome(supportCase) {
     return isResolved(supportCase) ? 10 : -5
   },
+
+  rules: (observation, { available }) => ({ tool: rulesFor(observation, available) }),
 
   /** Knows the procedure. */
   oracle({ procedure, rightCalls }) {

@@ -1,5 +1,6 @@
 import { createRng } from '@agentgym/scenario'
 import { expect, test } from 'vitest'
+import { meansOf } from '../../baseline-players.ts'
 import scenario from './index.ts'
 import { duePercent, type Return, reasons, writeReturn } from './returns.ts'
 
@@ -72,4 +73,8 @@ test('returns are the same for a number, and orders of a customer have ids of th
       true,
     )
   }
+})
+
+test('is solved by keyword rules, whose wording is known; random calls hardly ever do', () => {
+  expect(meansOf(scenario, 'rules', 192)).toMatchObject({ solved: 1 })
 })

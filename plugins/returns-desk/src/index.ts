@@ -16,6 +16,7 @@ import {
   tool,
 } from '@agentgym/scenario'
 import { duePercent, products, type Return, reasons, writeReturn } from './returns.ts'
+import { rulesFor } from './rules.ts'
 
 const MAX_CALLS = 4
 const TRAIN_RETURNS = 10_000
@@ -101,6 +102,8 @@ export default defineToolScenario({
     right_reason: handled?.rightReason ? 1 : 0,
     percent_off: handled?.percentOff ?? 100,
   }),
+
+  rules: rulesFor,
 
   /** Knows what the message means. */
   oracle({ request, found }) {

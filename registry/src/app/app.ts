@@ -3,7 +3,9 @@ import type { Hono } from 'hono'
 import { compress } from 'hono/compress'
 import { answer, answerError } from '../core/http/answer-error.ts'
 import type { Env } from '../core/http/env.ts'
+import type { PageView } from '../core/http/page-views.ts'
 import { assetRoutes } from '../core/http/pages/assets.routes.ts'
+import { page } from '../core/http/pages/page.ts'
 import { observeRequests, requestContext, securityHeaders } from '../core/http/request-context.ts'
 import { limitBodies, limitRequestRate, limitTime, refuseNul, requireAccess } from '../core/http/request-limits.ts'
 import { declare } from '../core/http/route.ts'
@@ -13,7 +15,7 @@ import type { RequestTracer } from '../core/observability/tracing.ts'
 import type { Services } from '../core/services.ts'
 import { version } from '../core/version.ts'
 import { authenticate } from '../modules/accounts/index.ts'
-import { buildOpenApiDocument, homePage, referencePages } from './documentation.ts'
+import { Documentation, homePage } from './documentation.ts'
 import { healthRoutes } from './health.routes.ts'
 import { metricsRoutes } from './metrics.routes.ts'
 
@@ -26,11 +28,13 @@ export type AppOptions = {
   tracer?: RequestTracer
   /** The marketplace's site. Default: a plain home page. */
   site?: Site
+  /** Called for every page of a package that a person is shown. */
+  onPageView?: (view: PageView) => void
 }
 
 /** The complete application: API, npm registry, reference pages and site. */
 export function createApp(services: Services, options: AppOptions): OpenAPIHono<Env> {
-  const { routes, draining = () => false, tracer, site } = options
+  const { routes, draining = () => false, tracer, site, onPageView } = options
   const { config, log } = services
   const app = new OpenAPIHono<Env>({ getPath: routedPath })
   app.onError(answerError(log))
@@ -38,7 +42,7 @@ export function createApp(services: Services, options: AppOptions): OpenAPIHono<
     answer(c, {
       code: 'endpoint_not_found',
       message: `No route matches ${c.req.method} ${c.req.path.slice(0, 200)}.`,
-      hint: `${config.publicUrl}/docs lists all endpoints.`,
+      hint: `${config.publicUrl}/docs/api lists all endpoints.`,
     }),
   )
   app.use(
@@ -53,28 +57,29 @@ export function createApp(services: Services, options: AppOptions): OpenAPIHono<
   app.route('/', healthRoutes(services, draining))
   app.route('/', metricsRoutes(services))
   app.route('/', assetRoutes())
-  if (site !== undefined) app.use(mountSite(site, app))
+  const documentation = new Documentation(app, config.publicUrl, version)
+  const reference = (path: string) => documentation.page(path)
+  if (site !== undefined) app.use(mountSite(site, app, { reference, publicUrl: config.publicUrl, onPageView }))
   app.use(refuseNul(), authenticate(services), requireAccess(), limitRequestRate(services.database))
   for (const each of routes) app.route('/', each)
-  mountDocumentation(app, config.publicUrl)
+  mountDocumentation(app, documentation, config.publicUrl)
   return app
 }
 
-/** The document and its pages are the same for every caller and built once, on the first request. */
-function mountDocumentation(app: OpenAPIHono<Env>, publicUrl: string): void {
-  let document: ReturnType<typeof buildOpenApiDocument> | undefined
-  let pages: ReturnType<typeof referencePages> | undefined
-  const theDocument = () => {
-    document ??= buildOpenApiDocument(app, publicUrl, version)
-    return document
-  }
+/** The OpenAPI document; and for servers without the site, the home page and the reference. */
+function mountDocumentation(app: OpenAPIHono<Env>, documentation: Documentation, publicUrl: string): void {
   const open = declare({ access: 'anyone' })
-  app.get('/v1/openapi.json', open, (c) => c.json(theDocument(), 200, { 'cache-control': 'public, max-age=60' }))
+  const pages = declare({ access: 'anyone', yieldsToSite: true })
+  app.get('/v1/openapi.json', open, (c) =>
+    c.json(documentation.document(), 200, { 'cache-control': 'public, max-age=60' }),
+  )
   app.get('/', open, (c) => c.html(homePage(publicUrl, version)))
-  app.get('/docs/:page?', open, async (c, next) => {
-    pages ??= referencePages(theDocument())
-    const found = pages.get(c.req.path)
+  app.get('/docs', pages, (c) => c.redirect('/docs/api'))
+  app.get('/docs/api/:page?', pages, async (c, next) => {
+    const found = documentation.page(c.req.path)
     if (found === undefined) return next()
-    return c.html(found, 200, { 'cache-control': 'public, max-age=60' })
+    return c.html(page({ title: `${found.title} · AgentGym`, body: found.body }), 200, {
+      'cache-control': 'public, max-age=60',
+    })
   })
 }

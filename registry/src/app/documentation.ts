@@ -12,7 +12,7 @@ const groups: { name: string; description: string; paths: string[] }[] = [
   {
     name: 'Packages',
     description: 'Search, read, publish and manage scenarios and agents.',
-    paths: ['packages', 'categories', 'search'],
+    paths: ['packages', 'package-names', 'categories', 'search'],
   },
   {
     name: 'Accounts',
@@ -67,6 +67,35 @@ Errors are \`{ "error": { "code", "message", "hint", "data" } }\`. Codes are sta
 Lists are paginated: pass \`next_cursor\` as \`cursor\` to get the next page. It is null on the last one.
 
 Package names have the form \`@scope/name\`. In a path, \`@scope/name\`, \`@scope%2fname\` and \`@scope%2Fname\` are equivalent.`
+
+/** A page of the API reference, without header and footer. */
+type ReferencePage = { title: string; body: Html }
+
+/** The OpenAPI document and the reference pages: the same for every caller, and built once, on the first request. */
+export class Documentation {
+  readonly #app: OpenAPIHono<Env>
+  readonly #publicUrl: string
+  readonly #version: string
+  #document: OpenApiDocument | undefined
+  #pages: Map<string, ReferencePage> | undefined
+
+  constructor(app: OpenAPIHono<Env>, publicUrl: string, version: string) {
+    this.#app = app
+    this.#publicUrl = publicUrl
+    this.#version = version
+  }
+
+  document(): OpenApiDocument {
+    this.#document ??= buildOpenApiDocument(this.#app, this.#publicUrl, this.#version)
+    return this.#document
+  }
+
+  /** The page at that path, such as `/docs/api/packages`. */
+  page(path: string): ReferencePage | undefined {
+    this.#pages ??= referencePages(this.document())
+    return this.#pages.get(path)
+  }
+}
 
 /** The description of all routes of `app`, from the schemas that validate its requests. */
 export function buildOpenApiDocument(app: OpenAPIHono<Env>, publicUrl: string, version: string): OpenApiDocument {
@@ -166,8 +195,8 @@ agentgym train @you/cart-pole</code></pre>
 <p>npm and pnpm work too. <code>agentgym login</code> adds the line they need to <code>.npmrc</code>:</p>
 <pre><code>@you:registry=${publicUrl}/npm/</code></pre>
 <h2>Endpoints</h2>
-<div class="scroll"><table>
-<tr><td><a href="/docs">/docs</a></td><td>API reference</td></tr>
+<div class="scroll" tabindex="0"><table>
+<tr><td><a href="/docs/api">/docs/api</a></td><td>API reference</td></tr>
 <tr><td><a href="/v1/openapi.json">/v1/openapi.json</a></td><td>OpenAPI 3.1 document</td></tr>
 <tr><td><code>/npm/</code></td><td>npm registry</td></tr>
 <tr><td><a href="/healthz">/healthz</a>, <a href="/readyz">/readyz</a></td><td>Liveness and readiness</td></tr>
@@ -177,19 +206,19 @@ agentgym train @you/cart-pole</code></pre>
 
 type Group = { name: string; slug: string; description: string; operations: ReferenceOperation[] }
 
-/** The reference pages by URL, built once from the OpenAPI document. */
-export function referencePages(document: OpenApiDocument): Map<string, Html> {
+/** The reference pages by path. */
+function referencePages(document: OpenApiDocument): Map<string, ReferencePage> {
   const groups = groupsOf(document)
   const components = (document.components?.schemas ?? {}) as SchemaComponents
   const server = document.servers?.[0]?.url ?? ''
-  const pages = new Map<string, Html>()
+  const pages = new Map<string, ReferencePage>()
   const add = (address: string, title: string, body: Html) =>
-    pages.set(address, page({ title: `${title} · AgentGym`, body: frame(groups, address, body) }))
-  add('/docs', 'API reference', overview(document, groups))
-  add('/docs/errors', 'Error codes', errorPage())
+    pages.set(address, { title, body: frame(groups, address, body) })
+  add('/docs/api', 'API reference', overview(document, groups))
+  add('/docs/api/errors', 'Error codes', errorPage())
   for (const { name, slug, description, operations } of groups) {
     const sections = operations.map((operation) => operationSection(operation, components, server))
-    add(`/docs/${slug}`, name, html`<h1>${name}</h1>${prose(description)}${sections}`)
+    add(`/docs/api/${slug}`, name, html`<h1>${name}</h1>${prose(description)}${sections}`)
   }
   return pages
 }
@@ -211,22 +240,22 @@ function frame(groups: Group[], address: string, body: Html): Html {
   const link = (to: string, text: string) =>
     html`<li><a href="${to}"${to === address ? html` aria-current="page"` : ''}>${text}</a></li>`
   const lists = groups.map(({ name, slug, operations }) => {
-    const here = address === `/docs/${slug}`
+    const here = address === `/docs/api/${slug}`
     const inner = operations.map(({ operationId, summary }) => link(`#${operationId}`, summary ?? operationId))
-    return html`<ul>${link(`/docs/${slug}`, name)}${here ? inner : ''}</ul>`
+    return html`<ul>${link(`/docs/api/${slug}`, name)}${here ? inner : ''}</ul>`
   })
   return html`<div class="columns">
-<nav aria-label="Reference"><ul>${link('/docs', 'Overview')}${link('/docs/errors', 'Error codes')}</ul>${lists}</nav>
+<nav aria-label="Reference"><ul>${link('/docs/api', 'Overview')}${link('/docs/api/errors', 'Error codes')}</ul>${lists}</nav>
 <article>${body}</article>
 </div>`
 }
 
 function overview({ info }: OpenApiDocument, groups: Group[]): Html {
   const tables = groups.map(
-    ({ name, slug, operations }) => html`<h2><a href="/docs/${slug}">${name}</a></h2>
-<div class="scroll"><table>${operations.map(
+    ({ name, slug, operations }) => html`<h2><a href="/docs/api/${slug}">${name}</a></h2>
+<div class="scroll" tabindex="0"><table>${operations.map(
       ({ method, path, operationId, summary }) => html`<tr>
-<td class="path"><span class="method">${method.toUpperCase()}</span><a href="/docs/${slug}#${operationId}">${path}</a></td>
+<td class="path"><span class="method">${method.toUpperCase()}</span><a href="/docs/api/${slug}#${operationId}">${path}</a></td>
 <td>${summary ?? ''}</td></tr>`,
     )}</table></div>`,
   )
@@ -238,7 +267,7 @@ ${prose(info.description ?? '')}${tables}`
 function errorPage(): Html {
   return html`<h1>Error codes</h1>
 <p>Errors are <code>{ "error": { "code", "message", "hint", "data" } }</code> with the status below. Codes are stable.</p>
-<div class="scroll"><table><tr><th>Status</th><th>Code</th><th>Meaning</th></tr>
+<div class="scroll" tabindex="0"><table><tr><th>Status</th><th>Code</th><th>Meaning</th></tr>
 ${errorRows().map(
   ({ code, status, summary }) => html`<tr><td>${status}</td><td><code>${code}</code></td><td>${summary}</td></tr>`,
 )}

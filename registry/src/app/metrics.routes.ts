@@ -10,7 +10,9 @@ import { isLocalRequest } from '../core/http/client-address.ts'
 import type { Env } from '../core/http/env.ts'
 import { declare } from '../core/http/route.ts'
 import { exposition, groupRegistries, processRegistries } from '../core/observability/process-metrics.ts'
+import type { QueueSummary } from '../core/queue/job-queue.ts'
 import type { ServerConfig, Services } from '../core/services.ts'
+import { type Remembered, remembered } from './operating/remembered.ts'
 
 /** Prometheus itself gives up after 10 s by default. */
 const SCRAPE_MS = 8_000
@@ -91,10 +93,20 @@ function databaseMetrics(figures: DatabaseValues | undefined): Registry {
 
   const length = gauge('queue_length', 'Jobs waiting for a worker, by kind.', 'kind')
   const leased = gauge('queue_leased', 'Jobs leased by a worker, by kind.', 'kind')
+  const oldest = gauge('queue_oldest_seconds', 'How long the oldest waiting job has waited, by kind; 0: none.', 'kind')
   for (const [kind, jobs] of Object.entries(figures.queue)) {
     length.set({ kind }, jobs.waiting)
     leased.set({ kind }, jobs.leased)
+    oldest.set({ kind }, jobs.oldestSeconds)
   }
+
+  const { audit, backup } = figures
+  const secondsOf = (at: string | undefined) => (at === undefined ? 0 : Date.parse(at) / 1_000)
+  gauge('agentgym_audit_findings', 'Faults that the last audit found.').set(audit?.findings ?? 0)
+  gauge('agentgym_audit_timestamp_seconds', 'When the last audit ended; 0: never.').set(secondsOf(audit?.at))
+  gauge('agentgym_backup_timestamp_seconds', 'The moment whose state the last backup holds; 0: none.').set(
+    secondsOf(backup?.at),
+  )
 
   gauge('workers_connected', 'Workers seen in the last two minutes.').set(figures.workersConnected)
   gauge('workers_held_back', 'Workers that get no evaluations, because others contradict their results.').set(
@@ -135,7 +147,10 @@ type DatabaseValues = {
   runsActive: number
   /** By final state: the number of runs, and the durations of those that started. */
   ended: Record<FinalState, { runs: number; durations: Durations }>
-  queue: Record<JobKind, { waiting: number; leased: number }>
+  queue: Record<JobKind, QueueSummary>
+  /** Undefined if there has been none. */
+  audit: Remembered<'audit'> | undefined
+  backup: Remembered<'backup'> | undefined
   /** Workers seen within two lease periods. */
   workersConnected: number
   workersHeldBack: number
@@ -180,8 +195,10 @@ async function readDatabaseValues(services: Pick<Services, 'database' | 'queue'>
   const { database } = services
   // Sequential: metrics use a single connection, even if others wait for one.
   const runs = await readRuns(database)
-  const queue = await readQueue(services)
-  return { ...runs, queue, ...(await readWorkers(database)) }
+  const queue = await services.queue.summary()
+  const audit = await remembered(database.query, 'audit')
+  const backup = await remembered(database.query, 'backup')
+  return { ...runs, queue, audit, backup, ...(await readWorkers(database)) }
 }
 
 async function readRuns({ query }: Database): Promise<Pick<DatabaseValues, 'runsActive' | 'ended'>> {
@@ -206,16 +223,6 @@ async function readRuns({ query }: Database): Promise<Pick<DatabaseValues, 'runs
     runsActive: of('running')?.runs ?? 0,
     ended: { completed: ended('completed'), failed: ended('failed'), cancelled: ended('cancelled') },
   }
-}
-
-async function readQueue({ queue }: Pick<Services, 'queue'>): Promise<DatabaseValues['queue']> {
-  const counts = await queue.counts()
-  const of = (kind: JobKind) => {
-    const jobs = (state: string) =>
-      counts.filter((row) => row.kind === kind && row.state === state).reduce((sum, row) => sum + row.jobs, 0)
-    return { waiting: jobs('waiting'), leased: jobs('active') }
-  }
-  return { check: of('check'), evaluate: of('evaluate'), train: of('train') }
 }
 
 async function readWorkers({

@@ -1,7 +1,6 @@
 import { AgentGymError } from '@agentgym/contract'
 import type { Database } from '../core/database/database.ts'
 import { openDatabase } from '../core/database/open-database.ts'
-import { outageIn } from '../core/dependencies/outage.ts'
 import {
   accountExists,
   addOperator,
@@ -11,6 +10,7 @@ import {
   resetSecondFactor,
   setEmail,
 } from '../modules/accounts/index.ts'
+import { namingOutages } from './operating/with-installation.ts'
 import { readSettings, type ServeOptions } from './settings/read-settings.ts'
 
 /** The operations of `agentgym operator` on the database itself, for servers without an operator who can log in. */
@@ -42,10 +42,7 @@ export async function withOperators<Result>(
     throw new AgentGymError({ ...error.toReport(), hint: 'Stop the server on this folder first.' }, { cause: error })
   })
   try {
-    return await work(operatorsOf(database))
-  } catch (error) {
-    const outage = outageIn(error)
-    throw outage === undefined ? error : new AgentGymError(outage.toReport(), { cause: error })
+    return await namingOutages(() => work(operatorsOf(database)))
   } finally {
     await database.close()
   }

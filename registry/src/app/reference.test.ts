@@ -102,9 +102,9 @@ describe('the reference pages', () => {
   }
 
   it('show every operation of the document', async () => {
-    const overview = await page('/docs')
+    const overview = await page('/docs/api')
     for (const { path, method, operationId, tags, summary = '' } of operations()) {
-      const group = `/docs/${tags?.[0].toLowerCase()}`
+      const group = `/docs/api/${tags?.[0].toLowerCase()}`
       expect(overview).toContain(`${group}#${operationId}`)
       const text = await page(group)
       expect(text).toContain(`id="${operationId}"`)
@@ -136,11 +136,11 @@ describe('the reference pages', () => {
   })
 
   it('list every code of the catalogue', async () => {
-    expect(await page('/docs/errors')).toMatch(/<td>404<\/td><td><code>package_not_found<\/code>/)
+    expect(await page('/docs/api/errors')).toMatch(/<td>404<\/td><td><code>package_not_found<\/code>/)
   })
 
   it('serve their own fonts', async () => {
-    const [stylesheet] = /\/docs\/assets\/[\w-]+\.css/.exec(await page('/')) ?? []
+    const [stylesheet] = /\/server-assets\/[\w-]+\.css/.exec(await page('/')) ?? []
     const css = await (await fetch(server.url + stylesheet)).text()
     const fonts = [...css.matchAll(/url\('([^']+)'\)/g)].map(([, address]) => address)
     expect(fonts).toHaveLength(2)

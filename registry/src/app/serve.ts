@@ -13,8 +13,10 @@ import type { AppServices } from './app-services.ts'
 import { createHttpListener, type HttpListener } from './http-listener.ts'
 import { openModules } from './modules.ts'
 import { openServices } from './open-services.ts'
+import { auditTask } from './operating/audit-task.ts'
 import { ownAddress } from './own-address.ts'
-import { isLoopback, readSettings, type ServeOptions } from './settings/read-settings.ts'
+import { readPolicies } from './policies.ts'
+import { isLoopback, readSettings, type ServeOptions, type Settings } from './settings/read-settings.ts'
 
 export type RunningServer = {
   /** Its URL: `http://localhost:4477`. */
@@ -66,9 +68,11 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
     const tracer =
       settings.tracing && (await import('../core/observability/open-tracing.ts')).openTracing(settings.tracing, log)
     const close = await start(services, listener, {
+      database: settings.database,
       tracer: tracer ?? undefined,
       openSite: options.site,
       library: options.library,
+      policies: settings.policies,
     }).catch(async (error) => {
       await services.database.close()
       throw error
@@ -123,17 +127,32 @@ async function start(
   services: AppServices,
   listener: HttpListener,
   {
+    database,
     tracer,
     openSite,
     library,
-  }: { tracer: RequestTracer | undefined; openSite: OpenSite | undefined; library: ServeOptions['library'] },
+    policies,
+  }: {
+    database: Settings['database']
+    tracer: RequestTracer | undefined
+    openSite: OpenSite | undefined
+    library: ServeOptions['library']
+    policies: Settings['policies']
+  },
 ): Promise<() => Promise<void>> {
   const modules = await openModules(services, library)
   const stopping = new AbortController()
-  const site = await openSite?.(siteHost(services))
-  const app = createApp(services, { routes: modules.routes, draining: () => stopping.signal.aborted, tracer, site })
+  const site = await openSite?.(siteHost(services, await readPolicies(policies)))
+  const app = createApp(services, {
+    routes: modules.routes,
+    draining: () => stopping.signal.aborted,
+    tracer,
+    site,
+    onPageView: ({ ip, userAgent, ...view }) =>
+      services.usage.record({ kind: 'view', ...view, client: { ip, userAgent } }),
+  })
   listener.answerWith(app.fetch)
-  const tasks = startScheduledTasks(services, modules.tasks, stopping.signal)
+  const tasks = startScheduledTasks(services, [...modules.tasks, auditTask(services, database)], stopping.signal)
   const watch = services.dependencies.watch(stopping.signal)
   return async () => {
     stopping.abort()

@@ -66,6 +66,8 @@ export type ServerConfig = {
   verification: VerificationConfig
   /** Bearer token for `/metrics` (AGENTGYM_METRICS_TOKEN); without it only this machine reads them. */
   metricsToken?: string
+  /** Origins that webhooks may have although they are not public https (AGENTGYM_WEBHOOK_ORIGINS). */
+  webhookOrigins: string[]
   /** Allowed hosts of OpenID providers for organizations (AGENTGYM_SIGN_ON_ISSUERS); `*.` matches subdomains. */
   signOnIssuers: string[]
   oauth: Partial<Record<'github' | 'google', { clientId: string; clientSecret: string }>>
@@ -95,7 +97,17 @@ export type MarketConfig = {
   moneyOnPglite: boolean
 }
 
-export type Mail = { send(message: { to: string; subject: string; text: string }): Promise<void> }
+export type MailMessage = {
+  to: string
+  subject: string
+  text: string
+  /** Identifies the message, so that a second copy after a crash is recognized as one: `ID` of `<ID@host>`. */
+  id?: string
+  /** More headers, such as List-Unsubscribe. */
+  headers?: Record<string, string>
+}
+
+export type Mail = { send(message: MailMessage): Promise<void> }
 
 export type Log = {
   info(message: string, data?: Record<string, unknown>): void

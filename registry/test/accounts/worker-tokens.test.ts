@@ -19,11 +19,16 @@ const sha256 = '0'.repeat(64)
 /** Every route for workers, with the kind of work it is for and a request that only the binding refuses. */
 type Row = { route: string; kinds: WorkKind[]; path?: string; json?: (lease: (kind: JobKind) => string) => unknown }
 const rows: Row[] = [
-  ...(['check', 'evaluate', 'train'] as const).flatMap((kind): Row[] => [
+  ...(['replay', 'check', 'evaluate', 'train'] as const).flatMap((kind): Row[] => [
     { route: 'POST /v1/jobs/lease', kinds: [kind], json: () => ({ kinds: [kind] }) },
     { route: 'POST /v1/jobs/:id/heartbeat', kinds: [kind], json: (lease) => ({ lease: lease(kind) }) },
     { route: 'POST /v1/jobs/:id/release', kinds: [kind], json: (lease) => ({ lease: lease(kind), reason: 'x' }) },
   ]),
+  {
+    route: 'POST /v1/jobs/:id/replay',
+    kinds: ['replay'],
+    json: (lease) => ({ lease: lease('replay'), episode: null, error: { code: 'worker_failed', message: 'x' } }),
+  },
   {
     route: 'POST /v1/jobs/:id/result',
     kinds: ['check'],

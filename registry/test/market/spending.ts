@@ -119,7 +119,9 @@ export class Spending {
   }
 
   async expireOrder(id: string): Promise<void> {
-    await sql`update orders set expires_at = now() where id = ${id} and state = 'awaiting_payment'`.execute(this.#query)
+    await sql`update orders set expires_at = now() - interval '1 second' where id = ${id} and state = 'awaiting_payment'`.execute(
+      this.#query,
+    )
     await expireOrders(this.services)
   }
 
@@ -157,7 +159,7 @@ export class Spending {
   /** As if the notice period of an announced price had passed. */
   async passNotice(agent: number): Promise<void> {
     const { id } = this.market.agents[agent]
-    await sql`update sale_terms set next_at = now() where package_id = ${id} and next_at is not null`.execute(
+    await sql`update sale_terms set next_at = now() - interval '1 second' where package_id = ${id} and next_at is not null`.execute(
       this.#query,
     )
   }

@@ -1,4 +1,5 @@
 import { execFile, spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
@@ -41,6 +42,9 @@ export async function clientsIn(home: string, { url, token }: { url: string; tok
 
 async function run(command: string, parameters: string[], cwd: string, home: string): Promise<Ran> {
   await mkdir(cwd, { recursive: true })
+  // Without a manifest, npm takes a project from a folder above, such as one that another program left in /tmp. It is not
+  // made by `pnpm init`, which would ask the registry for pnpm itself from then on.
+  if (!existsSync(join(cwd, 'package.json'))) await writeFile(join(cwd, 'package.json'), '{ "private": true }')
   const inherited = Object.entries(process.env).filter(([name]) => !/^(npm|pnpm|xdg)_/i.test(name))
   const env = { ...Object.fromEntries(inherited), HOME: home, NO_COLOR: '1', CI: '1' }
   const child = spawn(command, parameters, { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] })

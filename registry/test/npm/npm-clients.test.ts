@@ -1,5 +1,5 @@
 // @module-tag full
-import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -34,12 +34,6 @@ async function publish(npm: (cwd: string) => Client, name: string, version: stri
   const cwd = freshFolder()
   await writeScenarioFolder(cwd, { name, version, readme: `# ${name}, try ${count}` })
   return npm(cwd)('publish', ...options)
-}
-
-/** `pnpm init` would ask the registry for pnpm itself from then on. */
-async function emptyProject(cwd: string): Promise<void> {
-  await mkdir(cwd, { recursive: true })
-  await writeFile(join(cwd, 'package.json'), '{ "private": true }')
 }
 
 const failed = (ran: { status: number | null; stderr: string }) => {
@@ -149,7 +143,6 @@ describe('an author with pnpm', () => {
     await registry.pass('@fay/maze', '1.0.0')
     const stranger = await clientsIn(join(folder, 'home-pnpm'), { url: registry.url, token: null })
     const project = freshFolder()
-    await emptyProject(project)
     succeeded(await stranger.pnpm(project)('add', '@fay/maze@^1.0.0'))
     expect(await readFile(join(project, 'pnpm-lock.yaml'), 'utf8')).toContain(
       await registry.recordedIntegrity('@fay/maze', '1.0.0'),
@@ -211,7 +204,6 @@ describe('behind a proxy that adds a prefix (B25)', () => {
       succeeded(await run('dist-tag', 'add', `${name}@1.0.0`, 'stable'))
       succeeded(await run('install', name))
       const project = freshFolder()
-      await emptyProject(project)
       succeeded(await pnpm(project)('add', name))
       expect(proxy.paths.some((path) => /%2f/i.test(path))).toBe(true)
       expect(proxy.paths.filter((path) => path.endsWith('.tgz')).every((path) => path.startsWith('/gym/npm/@'))).toBe(

@@ -56,6 +56,7 @@ async function main({ database, folder, secret, port, publicUrl }: RegistryServe
         moneyOnPglite: false,
       },
       verification: { workers: 'auto', seasonHours: 168 },
+      webhookOrigins: [],
       signOnIssuers: [],
       oauth: {},
     },

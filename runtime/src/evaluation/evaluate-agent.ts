@@ -1,5 +1,7 @@
+import { isDeepStrictEqual } from 'node:util'
 import { agentGymHome, readAgentWithModel } from '@agentgym/agent/engine'
 import {
+  type AgentEnvironment,
   AgentGymError,
   type AgentManifest,
   type Evaluation,
@@ -9,6 +11,7 @@ import {
   scenarioLogsSchema,
   type TaskOrder,
 } from '@agentgym/contract'
+import type { OpenedEnvironment } from '../external/opened-environment.ts'
 import { type BuiltScenario, identityOf } from '../sandbox/build-scenario.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { scenarioCode } from '../sandbox/scenario-code.ts'
@@ -23,6 +26,8 @@ export type EvaluateOptions = {
   agent: string
   /** The scenario; where absent, the bundle that this machine keeps by its hash. */
   scenario?: BuiltScenario
+  /** The environment of an agent that was trained on no scenario; it stays the caller's to close. */
+  environment?: OpenedEnvironment
   /** Held-out episodes; 100 if absent. */
   episodes?: number
   /** An integer below 2^53; 0 if absent, which is what training's final evaluation uses. */
@@ -50,23 +55,30 @@ export async function evaluateAgent(options: EvaluateOptions): Promise<Evaluatio
 /** `evaluateAgent`, with the return of each episode. */
 export async function playEvaluation(options: EvaluateOptions): Promise<PlayedEvaluation> {
   const { manifest, model } = await readAgentWithModel(options.agent)
-  const scenario = await scenarioOfAgent(manifest, options)
+  const { environment } = options
+  if (environment !== undefined) assertTrainedIn(manifest, environment)
+  const subject = environment ?? (await scenarioOfAgent(manifest, options))
+  const external = 'external' in subject
   const episodes = options.episodes ?? 100
   const job: EvaluationJob = {
-    scenario: await scenarioCode(scenario),
+    scenario: external ? subject.external : await scenarioCode(subject),
     success: manifest.scenario.success,
     policy: manifest.policy,
     model,
     episodes,
     seed: options.seed ?? 0,
     taskOrder: options.taskOrder ?? 'drawn',
+    choices: true,
+    baselines: true,
+    confidence: manifest.confidence ?? null,
     logs: options.onLogs !== undefined,
-    sample: options.onSample && { view: scenario.package.agentgym.view ?? null },
+    sample: external ? undefined : options.onSample && { view: subject.package.agentgym.view ?? null },
   }
   const played = superviseJob({
     entry: new URL('./evaluation.process.ts', import.meta.url),
     job,
-    identity: identityOf(scenario),
+    identity: identityOf(subject),
+    network: external,
     limits: options.limits,
     otherSizes: options.otherSizes,
     signal: options.signal,
@@ -84,8 +96,32 @@ export async function playEvaluation(options: EvaluateOptions): Promise<PlayedEv
     },
   })
   return (await played.catch((error: unknown) => {
-    throw locateFault(error, scenario.sourceMap)
+    throw locateFault(error, external ? undefined : subject.sourceMap)
   })) as PlayedEvaluation
+}
+
+/** Versions may differ: the agent then shows what it does there. Spaces may not. */
+function assertTrainedIn({ scenario }: AgentManifest, { external, package: { name } }: OpenedEnvironment): void {
+  const { observation, action } = external.description
+  if (isDeepStrictEqual({ observation, action }, { observation: scenario.observation, action: scenario.action })) return
+  throw new AgentGymError({
+    code: 'scenario_mismatch',
+    message: `the agent was trained on ${scenario.name}, and the spaces of ${name} are others`,
+    hint: 'Evaluate it on the environment that it was trained on.',
+    data: { scenario: scenario.name, given: name },
+  })
+}
+
+function notInRegistry({ name }: AgentManifest['scenario'], { kind }: AgentEnvironment): AgentGymError {
+  return new AgentGymError({
+    code: 'scenario_mismatch',
+    message: `the agent was trained on ${name}, which is no scenario: a process of its trainer's has it`,
+    hint:
+      kind === 'gymnasium'
+        ? `Only agentgym eval plays it, with a Python that has Gymnasium.`
+        : 'Only agentgym eval plays it: name the address of its server with --env.',
+    data: { environment: name },
+  })
 }
 
 /** The scenario that an agent was trained on. Throws `scenario_mismatch` where this machine has no such bundle. */
@@ -93,7 +129,8 @@ export async function scenarioOfAgent(
   manifest: AgentManifest,
   { scenario: given, home = agentGymHome() }: Pick<EvaluateOptions, 'scenario' | 'home'>,
 ): Promise<BuiltScenario> {
-  const { name, version, hash } = manifest.scenario
+  const { name, version, hash, environment } = manifest.scenario
+  if (environment !== undefined) throw notInRegistry(manifest.scenario, environment)
   const scenario = given ?? (await recallScenario(hash, home))
   if (scenario === null) {
     throw new AgentGymError({

@@ -1,8 +1,9 @@
-import { parentPort } from 'node:worker_threads'
+import { type MessagePort, parentPort } from 'node:worker_threads'
 import {
   checkPolicySpaces,
   type EncoderSet,
   greedyActions,
+  likelyChoices,
   loadModelSession,
   TextVectors,
 } from '@agentgym/agent/engine'
@@ -11,12 +12,16 @@ import {
   type ErrorReport,
   type EvaluationTasks,
   type PolicySpec,
+  type RecordedStep,
   type SampleEpisode,
   type ScenarioLogs,
   type ScenarioView,
   sampleEpisodeLimits,
   type TaskOrder,
 } from '@agentgym/contract'
+import type { PlayedEpisodes } from '@agentgym/scenario/engine'
+import { type EnvironmentSource, isExternal } from '../external/external-source.ts'
+import { openEnvironment } from '../external/open-environment.ts'
 import { forgetEnded } from '../policy/policy-session.ts'
 import { encodeObservations } from '../rollout/encode-observations.ts'
 import { EpisodeSampler } from '../sandbox/episode-sampler.ts'
@@ -24,10 +29,15 @@ import type { JobLimits } from '../sandbox/limits.ts'
 import { createSandboxedEnvironment, type SandboxedEnvironment } from '../sandbox/sandboxed-environment.ts'
 import type { ScenarioCode } from '../sandbox/scenario-code.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
+import { choosingEpisodes } from './calibration.ts'
+import { choiceRecorder } from './choice-recorder.ts'
+import { type BaselineOutcomes, playBaselines } from './play-baselines.ts'
 import { type EpisodeOutcome, EVALUATION_ENVIRONMENTS, playEpisodes } from './play-episodes.ts'
 
 export type EvaluationRequest = {
-  scenario: ScenarioCode
+  scenario: EnvironmentSource
+  /** To the thread of the sockets; null where the scenario runs in the sandbox. */
+  link: MessagePort | null
   policy: PolicySpec
   model: Uint8Array
   ownModel?: boolean
@@ -36,6 +46,12 @@ export type EvaluationRequest = {
   episodes: number
   seed: number
   taskOrder: TaskOrder
+  /** Plays held-out episodes that none of these evaluations plays. */
+  apartFrom?: readonly PlayedEpisodes[]
+  /** Records the probability of each choice, where the policy picks one of several. */
+  choices?: boolean
+  /** Plays the same episodes without the agent, too, if they have choices to compare, or the scenario has rules. */
+  baselines?: boolean
   limits: JobLimits
   /** Writes down the first episode, to be drawn so; absent: none. */
   sample?: { view: ScenarioView | null }
@@ -55,6 +71,7 @@ export type EvaluationReply =
       tasks: EvaluationTasks | null
       /** Names of the levels; null if the scenario has none. */
       levels: string[] | null
+      baselines: BaselineOutcomes[]
       sample: SampleEpisode | null
     }
   | { type: 'logs'; logs: ScenarioLogs }
@@ -64,29 +81,15 @@ export type EvaluationReply =
 /** Of the evaluations before: the trainer evaluates one policy after another on the same episodes. */
 let vectors: TextVectors | undefined
 
-function evaluate(
-  request: EvaluationRequest,
-  reply: (message: EvaluationReply) => void,
-): Extract<EvaluationReply, { type: 'outcomes' }> {
-  const { scenario, policy, episodes, seed, taskOrder, limits } = request
-  const plan = { split: 'eval', episodes, taskOrder } as const
+function evaluate(request: EvaluationRequest, reply: Reply): Extract<EvaluationReply, { type: 'outcomes' }> {
+  const { scenario, policy, episodes, taskOrder } = request
   vectors ??= new TextVectors(request.encoders)
-  const guest = createSandboxedEnvironment({
-    ...scenario,
-    environments: EVALUATION_ENVIRONMENTS,
-    seed,
-    plan,
-    limits,
-    watchTexts: request.sample !== undefined,
-    ...(request.logs ? { logs: { keep: true, take: (logs) => reply({ type: 'logs', logs }) } } : {}),
-    onBoard: (board) => reply({ type: 'board', board }),
-  })
-  checkPolicySpaces(policy, guest.description)
-  const environment = encodeObservations(guest, vectors)
-  const session = loadModelSession(request.model, policy, {
-    batch: EVALUATION_ENVIRONMENTS,
-    walk: request.ownModel !== true,
-  })
+  const guest = isExternal(scenario) ? null : openGuest(request, scenario, reply)
+  const played = guest ?? openEnvironment(scenario, request.link, optionsOf(request, reply))
+  checkPolicySpaces(policy, played.description)
+  const environment = encodeObservations(played, vectors)
+  const rows = environment.environments
+  const session = loadModelSession(request.model, policy, { batch: rows, walk: request.ownModel !== true })
   try {
     const { buffers, description } = environment
     const masks = description.masked ? buffers.masks : null
@@ -94,50 +97,93 @@ function evaluate(
       // Flags are those of the step before.
       forgetEnded(session, buffers.flags)
       session.run(buffers.observations)
-      greedyActions(
-        { spec: policy, distribution: session.distribution, masks, rows: EVALUATION_ENVIRONMENTS },
-        buffers.actions,
-      )
+      greedyActions({ spec: policy, distribution: session.distribution, masks, rows }, buffers.actions)
     }
+    const likely = () => likelyChoices(policy, session.distribution, masks)
     // What draws itself is drawn in an environment of its own: no picture may change what is evaluated.
-    const sampler = request.sample && (description.renders ? new ActionRecord(guest) : inline(guest, request.sample))
+    const sampler =
+      guest === null || request.sample === undefined
+        ? undefined
+        : description.renders
+          ? new ActionRecord(guest, likely)
+          : new EpisodeSampler(guest, { policy: 'agent', ...request.sample, likely })
     let reported = performance.now()
     const onEpisode = (done: number) => {
       if (performance.now() - reported < 100) return
       reported = performance.now()
       reply({ type: 'episodes', done })
     }
-    const outcomes = playEpisodes(environment, episodes, act, onEpisode, sampler)
+    const recorder = request.choices ? choiceRecorder(session, environment) : undefined
+    const outcomes = playEpisodes(environment, episodes, act, onEpisode, { sampler, recorder })
     // Those before a fault come with it.
-    guest.takeLogs()
+    played.takeLogs()
     const tasks = tasksOf(description, taskOrder)
     const levels = description.levels?.map(({ name }) => name) ?? null
-    const sample = sampler instanceof ActionRecord ? drawAgain(request, sampler.actions, reply) : sampler?.episode()
-    return { type: 'outcomes', outcomes, tasks, levels, sample: sample ?? null }
+    const sample =
+      sampler instanceof ActionRecord && !isExternal(scenario)
+        ? drawAgain(request, scenario, sampler.decisions, reply)
+        : sampler instanceof EpisodeSampler
+          ? sampler.episode()
+          : null
+    const baselines = guest === null ? [] : baselinesOf(request, outcomes, guest, reply)
+    return { type: 'outcomes', outcomes, tasks, levels, baselines, sample }
   } finally {
     session.dispose()
     environment.dispose()
   }
 }
 
-function inline(guest: SandboxedEnvironment, sample: { view: ScenarioView | null }): EpisodeSampler {
-  return new EpisodeSampler(guest, { policy: 'agent', ...sample })
+type Reply = (message: EvaluationReply) => void
+
+/** Environments that play the episodes of the evaluation side by side. */
+function optionsOf(request: EvaluationRequest, reply: Reply) {
+  const { scenario, episodes, seed, taskOrder, apartFrom, limits } = request
+  return {
+    environments: isExternal(scenario) ? scenario.evaluationEnvironments : EVALUATION_ENVIRONMENTS,
+    ...{ seed, limits, plan: { split: 'eval', episodes, taskOrder, apartFrom } as const },
+    watchTexts: request.sample !== undefined,
+    ...(request.logs ? { logs: { keep: true, take: (logs: ScenarioLogs) => reply({ type: 'logs', logs }) } } : {}),
+    onBoard: (board: Int32Array) => reply({ type: 'board', board }),
+  }
 }
+
+function openGuest(request: EvaluationRequest, scenario: ScenarioCode, reply: Reply): SandboxedEnvironment {
+  return createSandboxedEnvironment({ ...scenario, ...optionsOf(request, reply) })
+}
+
+/** Without what is drawn or logged of the agent's episodes. External environments cannot be played a second time. */
+function baselinesOf(
+  request: EvaluationRequest,
+  outcomes: EpisodeOutcome[],
+  { description }: SandboxedEnvironment,
+  reply: Reply,
+): BaselineOutcomes[] {
+  const { scenario, episodes } = request
+  const compared = choosingEpisodes(outcomes) !== null || description.rules === true
+  if (!request.baselines || !compared || isExternal(scenario)) return []
+  const plain = { ...request, sample: undefined, logs: false }
+  return playBaselines(episodes, () => openGuest(plain, scenario, reply))
+}
+
+type Likely = RecordedStep['likely']
+type Decision = { action: Float32Array; likely: Likely }
 
 /** The first actions of the first row, bit for bit: as many as a sample may have. */
 class ActionRecord {
-  readonly actions: Float32Array[] = []
+  readonly decisions: Decision[] = []
   readonly #guest: SandboxedEnvironment
+  readonly #likely: () => Likely
   #ended = false
 
-  constructor(guest: SandboxedEnvironment) {
+  constructor(guest: SandboxedEnvironment, likely: () => Likely) {
     this.#guest = guest
+    this.#likely = likely
   }
 
   before(): void {
-    if (this.#ended || this.actions.length === sampleEpisodeLimits.steps) return
+    if (this.#ended || this.decisions.length === sampleEpisodeLimits.steps) return
     const { buffers, description } = this.#guest
-    this.actions.push(buffers.actions.slice(0, description.sizes.action))
+    this.decisions.push({ action: buffers.actions.slice(0, description.sizes.action), likely: this.#likely() })
   }
 
   after(): void {
@@ -145,13 +191,14 @@ class ActionRecord {
   }
 }
 
-/** The sample of an evaluation's first episode from its actions; null where the scenario fails at drawing it. */
+/** The sample of an evaluation's first episode from its decisions; null where the scenario fails at drawing it. */
 function drawAgain(
   request: EvaluationRequest,
-  actions: readonly Float32Array[],
-  reply: (message: EvaluationReply) => void,
+  scenario: ScenarioCode,
+  decisions: readonly Decision[],
+  reply: Reply,
 ): SampleEpisode | null {
-  const { scenario, seed, taskOrder, limits, sample } = request
+  const { seed, taskOrder, limits, sample } = request
   const plan = { split: 'eval', episodes: 1, taskOrder } as const
   let guest: SandboxedEnvironment | undefined
   try {
@@ -160,9 +207,11 @@ function drawAgain(
       ...{ environments: 1, seed, plan, limits, watchTexts: true, watchScenes: true },
       onBoard: (board) => reply({ type: 'board', board }),
     })
-    const sampler = new EpisodeSampler(guest, { policy: 'agent', view: sample?.view ?? null })
+    let current: Likely
+    const sampler = new EpisodeSampler(guest, { policy: 'agent', view: sample?.view ?? null, likely: () => current })
     guest.reset()
-    for (const action of actions) {
+    for (const { action, likely } of decisions) {
+      current = likely
       guest.buffers.actions.set(action)
       sampler.before()
       guest.step()

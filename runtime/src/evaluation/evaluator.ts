@@ -1,7 +1,8 @@
-import { Worker } from 'node:worker_threads'
+import { type MessagePort, Worker } from 'node:worker_threads'
 import type { EncoderSet } from '@agentgym/agent/engine'
 import {
   AgentGymError,
+  type ConfidenceMap,
   type Evaluation,
   type PolicySpec,
   type SampleEpisode,
@@ -10,13 +11,15 @@ import {
   type SuccessCriteria,
   type TaskOrder,
 } from '@agentgym/contract'
+import type { PlayedEpisodes } from '@agentgym/scenario/engine'
+import type { EnvironmentSource } from '../external/external-source.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
-import type { ScenarioCode } from '../sandbox/scenario-code.ts'
+import { type ChoosingEpisode, choosingEpisodes, measureCalibration } from './calibration.ts'
 import type { EvaluationReply, EvaluationRequest } from './evaluation-worker.ts'
 import { isClearSuccess, summarize } from './summarize.ts'
 
 export type EvaluationTask = {
-  scenario: ScenarioCode
+  scenario: EnvironmentSource
   success: SuccessCriteria
   policy: PolicySpec
   model: Uint8Array
@@ -28,6 +31,14 @@ export type EvaluationTask = {
   /** Held-out episodes are numbered; with the seed, the number decides everything in an episode. Below 2^53. */
   seed: number
   taskOrder: TaskOrder
+  /** Plays held-out episodes that none of these evaluations plays. */
+  apartFrom?: readonly PlayedEpisodes[]
+  /** Records the probabilities of choices: the evaluation has a `calibration` then, if there is one to be measured. */
+  choices?: boolean
+  /** Plays the same episodes without the agent, too: see `baselines` of the evaluation. */
+  baselines?: boolean
+  /** The agent's, for `calibration`. */
+  confidence?: ConfidenceMap | null
   limits: JobLimits
   onEpisodes?: (done: number) => void
   /** Writes down the first episode, to be drawn so, for `onSample`. */
@@ -46,37 +57,56 @@ export type PlayedEvaluation = {
   clear: boolean | null
 }
 
+/** With the choices of each episode; null where calibration has nothing to measure. */
+export type EvaluatedEpisodes = PlayedEvaluation & { choosing: ChoosingEpisode[] | null }
+
 /** A thread that plays held-out episodes with an exported model, as `agentgym eval` and the training loop both do. */
 export class Evaluator {
   readonly #worker: Worker
+  readonly #connect: (() => MessagePort) | undefined
 
-  private constructor(worker: Worker, onBoard: (board: Int32Array) => void) {
+  private constructor(worker: Worker, onBoard: (board: Int32Array) => void, connect: (() => MessagePort) | undefined) {
     this.#worker = worker
+    this.#connect = connect
     worker.on('message', (message: EvaluationReply) => {
       if (message.type === 'board') onBoard(message.board)
     })
   }
 
-  /** Starts the thread and lets it import everything, which must happen before the process is locked down. */
-  static async spawn(onBoard: (board: Int32Array) => void = () => {}): Promise<Evaluator> {
+  /**
+   * Starts the thread and lets it import everything, which must happen before the process is locked down. `connect` joins it
+   * to the thread of the sockets, for environments of a process of the user's.
+   */
+  static async spawn(onBoard: (board: Int32Array) => void = () => {}, connect?: () => MessagePort): Promise<Evaluator> {
     const worker = new Worker(new URL('./evaluation-worker.ts', import.meta.url))
     await nextReply(worker, (message) => message.type === 'ready')
-    return new Evaluator(worker, onBoard)
+    return new Evaluator(worker, onBoard, connect)
   }
 
   /** One evaluation at a time. Faults of the scenario throw AgentGymError. */
-  async evaluate({ onEpisodes, onSample, onLogs, success, ...task }: EvaluationTask): Promise<PlayedEvaluation> {
-    this.#worker.postMessage(task satisfies EvaluationRequest)
+  async evaluate({
+    onEpisodes,
+    onSample,
+    onLogs,
+    success,
+    confidence = null,
+    ...task
+  }: EvaluationTask): Promise<EvaluatedEpisodes> {
+    const link = this.#connect?.() ?? null
+    this.#worker.postMessage({ ...task, link } satisfies EvaluationRequest, link === null ? [] : [link])
     const reply = await nextReply(this.#worker, (message) => {
       if (message.type === 'episodes') onEpisodes?.(message.done)
       if (message.type === 'logs') onLogs?.(message.logs)
       return message.type === 'outcomes'
     })
     if (reply.type !== 'outcomes') throw new Error('the evaluation thread sent no outcomes')
-    const { outcomes, tasks, levels, sample } = reply
+    const { outcomes, tasks, levels, baselines, sample } = reply
     if (sample !== null) onSample?.(sample)
-    const run = { scenario: task.scenario.identity, seed: task.seed, tasks, levels, success }
+    const choosing = choosingEpisodes(outcomes)
+    const calibration = choosing === null ? null : measureCalibration(choosing, confidence)
+    const run = { scenario: task.scenario.identity, seed: task.seed, tasks, levels, success, calibration, baselines }
     return {
+      choosing,
       evaluation: summarize(outcomes, run),
       returns: outcomes.map((outcome) => outcome.return),
       clear: isClearSuccess(outcomes, success),

@@ -15,19 +15,28 @@ export type EpisodeOutcome = {
   metrics: Record<string, number>
   /** SHA-256 of the episode's trajectory. */
   digest: Uint8Array
+  /** Probability of each choice, in order; absent if they were not recorded. */
+  chosen?: Float64Array
+}
+
+/** Notes the probability of what was chosen in a row, at each step. */
+export type ChoiceRecorder = {
+  step(row: number): void
+  /** The row's episode has ended: its probabilities. */
+  end(row: number): Float64Array
 }
 
 /**
  * Plays the episodes of an evaluation plan and gives their outcomes in order of their numbers. Which environment plays
- * which episode is fixed beforehand, so short episodes are not over-counted. `act` fills `buffers.actions`; `sampler` sees
- * every step.
+ * which episode is fixed beforehand, so short episodes are not over-counted. `act` fills `buffers.actions`; `sampler` and
+ * `recorder` see every step.
  */
 export function playEpisodes(
   environment: VectorEnvironment,
   episodes: number,
   act: () => void,
   onEpisode: (done: number) => void = () => {},
-  sampler?: Pick<EpisodeSampler, 'before' | 'after'>,
+  { sampler, recorder }: { sampler?: Pick<EpisodeSampler, 'before' | 'after'>; recorder?: ChoiceRecorder } = {},
 ): EpisodeOutcome[] {
   const { buffers, description, environments } = environment
   const { actions, rewards, flags } = buffers
@@ -40,6 +49,8 @@ export function playEpisodes(
   environment.reset()
   while (done < episodes) {
     act()
+    // Before the step: the next observation has another mask.
+    if (recorder !== undefined) for (let i = 0; i < environments; i++) if (idle[i] === 0) recorder.step(i)
     sampler?.before()
     environment.step()
     sampler?.after()
@@ -54,6 +65,7 @@ export function playEpisodes(
           length: buffers.episodeLengths[i],
           metrics: {},
           digest: hashes[i].end(episode, flag & (TERMINATED | TRUNCATED)),
+          ...(recorder === undefined ? {} : { chosen: recorder.end(i) }),
         }
         outcomes[episode] = outcome
         metricColumns.push({ outcome, values: buffers.metrics.slice(i * MAX_METRICS, (i + 1) * MAX_METRICS) })

@@ -1,5 +1,13 @@
-import type { Evaluation, EvaluationTasks, LevelEvaluation, SuccessCriteria } from '@agentgym/contract'
+import type {
+  Baseline,
+  Calibration,
+  Evaluation,
+  EvaluationTasks,
+  LevelEvaluation,
+  SuccessCriteria,
+} from '@agentgym/contract'
 import type { ScenarioIdentity } from '../sandbox/vector-environment.ts'
+import type { BaselineOutcomes } from './play-baselines.ts'
 import { type EpisodeOutcome, trajectoryHash } from './play-episodes.ts'
 
 /** Makes an evaluation of episodes: means, population deviation of the return, criteria and the trajectory hash. */
@@ -12,6 +20,8 @@ export function summarize(
     /** Names of the levels; null where the scenario has none. */
     levels: string[] | null
     success: SuccessCriteria
+    calibration?: Calibration | null
+    baselines?: readonly BaselineOutcomes[]
   },
 ): Evaluation {
   const returns = outcomes.map((outcome) => outcome.return)
@@ -29,7 +39,23 @@ export function summarize(
     metrics,
     ...(run.levels === null ? {} : { levels: levelsOf(outcomes, run.levels) }),
     success: judgeSuccess(run.success, returnMean, metrics),
+    ...(run.calibration == null ? {} : { calibration: run.calibration }),
+    ...(run.baselines === undefined || run.baselines.length === 0
+      ? {}
+      : { baselines: run.baselines.map((each) => baselineOf(each, run.success)) }),
     trajectory_hash: trajectoryHash(outcomes.map((outcome) => outcome.digest)),
+  }
+}
+
+function baselineOf({ player, outcomes }: BaselineOutcomes, success: SuccessCriteria): Baseline {
+  const returnMean = mean(outcomes.map((outcome) => outcome.return)) ?? 0
+  const metrics = metricMeans(outcomes.map((outcome) => outcome.metrics))
+  return {
+    player,
+    return_mean: returnMean,
+    length_mean: mean(outcomes.map((outcome) => outcome.length)) ?? 0,
+    metrics,
+    success: judgeSuccess(success, returnMean, metrics).ok,
   }
 }
 

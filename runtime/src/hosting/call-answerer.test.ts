@@ -140,6 +140,16 @@ describe('what a served agent does', () => {
       expect(refused).toMatchObject({ error: { code: 'observation_invalid', data: { field: 'state' } } })
       state = answer.state
     }
+    // Shown at once, the same; one history that is wrong is that call's error alone.
+    const shown = { ...call(2), history: [1, 2, 0] }
+    const [late, whole, odd] = answerer([
+      { ...call(0), history: [1] },
+      shown,
+      { ...shown, history: [1, 9] },
+    ] as ServedCall[])
+    expect(whole).toMatchObject({ state })
+    expect(late).not.toMatchObject({ state })
+    expect(odd).toMatchObject({ error: { code: 'observation_invalid' } })
     const plain = callAnswerer(randomAgent(scenario, testRandom(1)), randomAgent(scenario, testRandom(1)).model)
     expect(plain([call(1)])[0]).not.toHaveProperty('state')
     expect(plain([{ ...call(1), state }])[0]).toMatchObject({ error: { data: { field: 'state' } } })

@@ -1,9 +1,9 @@
 import {
   Acting,
+  type ActingSpaces,
   checkPolicySpaces,
   type EncoderSet,
   loadModelSession,
-  type Spaces,
   TextVectors,
 } from '@agentgym/agent/engine'
 import { AgentGymError, type CallAnswer, callsABatch, type LeasedCalls, type PolicySpec } from '@agentgym/contract'
@@ -11,7 +11,7 @@ import { AgentGymError, type CallAnswer, callsABatch, type LeasedCalls, type Pol
 export type ServedCall = LeasedCalls['calls'][number]
 
 /** Of agent.json, what acting needs. */
-export type ServedManifest = { scenario: Spaces; policy: PolicySpec }
+export type ServedManifest = { scenario: ActingSpaces; policy: PolicySpec }
 
 /** At most `callsABatch` calls, one answer each, in their order. */
 export type CallAnswerer = (calls: ServedCall[]) => CallAnswer[]
@@ -33,14 +33,45 @@ export function callAnswerer(
   const acting = new Acting(session, scenario, new TextVectors(encoders))
   return (calls) => {
     let modelMs = 0
-    const answers = acting.decide(calls, null, (milliseconds) => {
-      modelMs = milliseconds
-    })
-    return answers.map((answer, i): CallAnswer => {
+    const onRun = (milliseconds: number) => {
+      modelMs += milliseconds
+    }
+    const said = calls.map(({ action_mask, ...call }) => ({ ...call, action_mask: action_mask ?? undefined }))
+    const failures = policy.memory === undefined ? new Map() : remember(acting, said, onRun)
+    const answers = acting.decide(said, null, onRun)
+    return answers.map((decided, i): CallAnswer => {
       const { id } = calls[i]
+      const answer = failures.get(i) ?? decided
       if (answer instanceof AgentGymError) return { id, error: answer.toReport() }
-      const { value: _, choices: __, ...action } = answer
-      return { id, ...action, model_ms: modelMs }
+      const { action, label, probabilities, choices, state } = answer
+      // Of tools with parameters, whose probabilities are not those of whole actions.
+      const tools = probabilities === null && choices !== null ? { tool_probabilities: choices } : {}
+      const remembered = state === undefined ? {} : { state }
+      return { id, action, label, probabilities, ...tools, ...remembered, model_ms: modelMs }
     })
   }
+}
+
+type Remembering = { observation: unknown; action_mask: unknown; state?: string | null; history?: readonly unknown[] }
+
+/**
+ * Shows the agent what the calls say that it observed before, one after another and all calls at once, and leaves in `state` what it
+ * remembers of that. Masks are those of the call itself: memory does not depend on them. Returns what is wrong with a history, by call.
+ */
+function remember(
+  acting: Acting,
+  calls: Remembering[],
+  onRun: (milliseconds: number) => void,
+): Map<number, AgentGymError> {
+  const failures = new Map<number, AgentGymError>()
+  const longest = Math.max(0, ...calls.map(({ history }) => history?.length ?? 0))
+  for (let turn = 0; turn < longest; turn++) {
+    const due = [...calls.keys()].filter((i) => turn < (calls[i].history?.length ?? 0) && !failures.has(i))
+    const shown = due.map((i) => ({ ...calls[i], observation: calls[i].history?.[turn] }))
+    for (const [row, answer] of acting.decide(shown, null, onRun).entries()) {
+      if (answer instanceof AgentGymError) failures.set(due[row], answer)
+      else calls[due[row]].state = answer.state
+    }
+  }
+  return failures
 }

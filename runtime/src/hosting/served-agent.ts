@@ -146,8 +146,13 @@ class AgentProcess {
   constructor({ manifest: { scenario, policy }, model }: AgentWithModel, limits: ServedAgentLimits) {
     this.#limits = limits
     const { startMs, deadlineMs, processMemoryMb } = limits
-    const { observation, action, name, version, hash } = scenario
-    const job: ServedAgentJob = { manifest: { scenario: { observation, action }, policy }, model, deadlineMs }
+    const { name, version, hash } = scenario
+    const { observation, action, mask_required } = scenario
+    const job: ServedAgentJob = {
+      manifest: { scenario: { observation, action, mask_required }, policy },
+      model,
+      deadlineMs,
+    }
     this.over = superviseJob({
       entry: new URL('./served-agent.process.ts', import.meta.url),
       job,

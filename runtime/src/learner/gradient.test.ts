@@ -1,3 +1,4 @@
+// @module-tag full
 import assert from 'node:assert'
 import type { SpaceDescription } from '@agentgym/contract'
 import fc from 'fast-check'

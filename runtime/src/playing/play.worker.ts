@@ -3,20 +3,19 @@ import {
   checkPolicySpaces,
   type EncoderSet,
   greedyActions,
+  likelyChoices,
   loadModelSession,
   type PolicySession,
   TextVectors,
 } from '@agentgym/agent/engine'
 import { AgentGymError, type ErrorReport, recordedEpisodeLimits } from '@agentgym/contract'
+import { actionControls, EpisodeReader, RandomActions, roundNumber } from '@agentgym/playing'
 import { actionLeaves, MAX_METRICS, TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
 import { EpisodeHash, EVALUATION_ENVIRONMENTS } from '../evaluation/play-episodes.ts'
 import { encodeObservations } from '../rollout/encode-observations.ts'
-import { RandomActions } from '../sandbox/checks/baseline-policies.ts'
-import { EpisodeReader, roundNumber } from '../sandbox/episode-sampler.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { createSandboxedEnvironment, type SandboxedEnvironment } from '../sandbox/sandboxed-environment.ts'
 import type { VectorEnvironment } from '../sandbox/vector-environment.ts'
-import { likelyChoices } from './likely-choices.ts'
 import type { PlayJob, PlayReply, PlayRequest, SeenReply } from './play-messages.ts'
 
 export type ToPlayThread =
@@ -77,10 +76,7 @@ class Stage {
   opened(): PlayReply {
     const { description } = this.#guest
     const { observation, action } = this.#reader.head
-    const controls = actionLeaves(description.action).map(({ kind, counts, low, high, when }) => ({
-      ...{ kind, counts, low, high },
-      ...(when === undefined ? {} : { when }),
-    }))
+    const controls = actionControls(description.action)
     const { maxSteps, tasks } = description
     const levels = description.levels?.map(({ name }) => name) ?? []
     return { kind: 'opened', observation, action, controls, maxSteps, tasks, levels }

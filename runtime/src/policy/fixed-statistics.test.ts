@@ -25,6 +25,13 @@ describe('statistics that do not follow the observations', () => {
     expect([photo.mean[7], photo.variance[7]]).toEqual([-1, 256 ** 2])
   })
 
+  it('are in the order of the row where channels are the last axis', () => {
+    const highs = Array.from({ length: 128 }, (_, i) => (i % 2 === 0 ? 10 : 20))
+    const pixels = { type: 'box', shape: [8, 8, 2], low: highs.map(() => 0), high: highs, channels: 'last' } as const
+    const { variance } = statisticsOf({ ...pixels, shape: [...pixels.shape] })
+    expect([variance[0], variance[63], variance[64], variance[127]]).toEqual([4, 4, 16, 16])
+  })
+
   it.each([
     ['without a bound', image(0, null), { convolution }],
     ['whose bounds say "any number"', image(-3.4e38, 3.4e38), { convolution }],

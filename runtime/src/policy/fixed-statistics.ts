@@ -1,4 +1,5 @@
 import type { PolicySpec, SpaceDescription } from '@agentgym/contract'
+import { columnOrder } from '@agentgym/scenario/engine'
 import { convolutionLayers } from './convolution.ts'
 
 /** Statistics of the normalizer that do not follow the observations, one entry a column. */
@@ -34,13 +35,23 @@ export function fixedStatistics(
     const layers = convolutionLayers(policy, leaf)
     if (space.type !== 'box' || layers.length === 0) return Array.from({ length: leaf.size }, () => null)
     const largest = layers.some(({ stride }) => stride > 1) ? 1 : BOARD_RANGE
-    return Array.from({ length: leaf.size }, (_, column) => scaleOf(space.low[column], space.high[column], largest))
+    const order = columnOrder(space)
+    const scales = space.low.map((low, i) => scaleOf(low, space.high[i], largest))
+    return order === null ? scales : inOrder(scales, order)
   })
   return {
     fixed: Uint8Array.from(columns, (scale) => (scale === null ? 0 : 1)),
     mean: Float32Array.from(columns, (scale) => scale?.from ?? 0),
     variance: Float32Array.from(columns, (scale) => (scale?.range ?? 1) ** 2),
   }
+}
+
+function inOrder<Value>(values: readonly Value[], order: readonly number[]): Value[] {
+  const placed: Value[] = []
+  order.forEach((column, i) => {
+    placed[column] = values[i]
+  })
+  return placed
 }
 
 /** The spaces of a policy's leaves of the kind `box`, in their order: texts are among them where an encoder reads them. */

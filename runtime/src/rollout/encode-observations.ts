@@ -17,6 +17,7 @@ class EncodedEnvironment implements VectorEnvironment {
   readonly environments: number
   readonly description: VectorEnvironment['description']
   readonly buffers: VectorEnvironment['buffers']
+  readonly replays: boolean
   readonly #environment: VectorEnvironment
   readonly #leaves: EncodedLeaf[]
   readonly #vectors: TextVectors
@@ -25,6 +26,7 @@ class EncodedEnvironment implements VectorEnvironment {
     this.environments = environment.environments
     this.description = environment.description
     this.buffers = environment.buffers
+    this.replays = environment.replays
     this.#environment = environment
     this.#leaves = leaves
     this.#vectors = vectors
@@ -48,8 +50,8 @@ class EncodedEnvironment implements VectorEnvironment {
     return this.#environment.metricNames()
   }
 
-  restore(environment: number, episode: number, actions: Float32Array): void {
-    this.#environment.restore(environment, episode, actions)
+  restore(environment: number, episode: number, actions: Float32Array, seed?: number): void {
+    this.#environment.restore(environment, episode, actions, seed)
     this.#encodeRow(environment)
   }
 

@@ -1,17 +1,20 @@
 import assert from 'node:assert'
 import { isDeepStrictEqual } from 'node:util'
+import type { MessagePort } from 'node:worker_threads'
 import type { EncodedText, EncoderSet, EncodingCounts, ExecutionProvider } from '@agentgym/agent/engine'
 import type { PolicySpec, ScenarioLogs } from '@agentgym/contract'
+import type { EnvironmentSource } from '../external/external-source.ts'
 import type { RolloutSegment } from '../learner/learner-types.ts'
 import { parameterLayout } from '../policy/parameter-layout.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
-import type { ScenarioCode } from '../sandbox/scenario-code.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
 import { type EnvironmentSnapshot, EpisodeColumns, type EpisodeRecord } from './episodes.ts'
 import { type Exploration, WorkerChannel, type WorkerRequest } from './worker-channel.ts'
 
 export type PoolOptions = {
-  scenario: ScenarioCode
+  scenario: EnvironmentSource
+  /** Connects a thread to the thread of the sockets, for environments of a process of the user's. */
+  connect?: () => MessagePort
   /** Over all workers. */
   environments: number
   /** Environments that play the same episodes, for `collectEpisodes`; left out: none, for `collect`. */
@@ -94,6 +97,7 @@ export class RolloutPool {
   /** Loads the scenario in every thread; there are never more threads at work than environments. */
   async open({
     scenario,
+    connect,
     environments,
     groupSize,
     seed,
@@ -103,12 +107,11 @@ export class RolloutPool {
     this.#active = this.#channels.slice(0, environments)
     this.#split = splitEnvironments(environments, this.#active.length)
     const opened = await Promise.all(
-      this.#active.map((channel, i) =>
-        channel.ask(
-          { type: 'open', scenario, seed, limits, keepLogs, groupSize: groupSize ?? null, ...this.#split[i] },
-          'opened',
-        ),
-      ),
+      this.#active.map((channel, i) => {
+        const link = connect?.() ?? null
+        const open = { scenario, link, seed, limits, keepLogs, groupSize: groupSize ?? null, ...this.#split[i] }
+        return channel.ask({ type: 'open', ...open }, 'opened')
+      }),
     )
     const [{ description }] = opened
     assert(

@@ -2,12 +2,12 @@ import assert from 'node:assert'
 import { parentPort } from 'node:worker_threads'
 import { TextVectors } from '@agentgym/agent/engine'
 import { AgentGymError } from '@agentgym/contract'
+import { openEnvironment, type PlayedEnvironment } from '../external/open-environment.ts'
 import { createPolicySession, type RolloutSession } from '../policy/policy-session.ts'
-import { createSandboxedEnvironment, type SandboxedEnvironment } from '../sandbox/sandboxed-environment.ts'
 import type { VectorEnvironment } from '../sandbox/vector-environment.ts'
 import { allocateSegment, RolloutCollector } from './collect-rollout.ts'
 import { encodeObservations } from './encode-observations.ts'
-import type { EpisodeColumns } from './episodes.ts'
+import type { EnvironmentSnapshot, EpisodeColumns } from './episodes.ts'
 import type { WorkerConfiguration, WorkerOpen, WorkerReply, WorkerRequest } from './worker-channel.ts'
 
 type Configured = {
@@ -19,10 +19,10 @@ type Configured = {
   vectors: TextVectors
 }
 
-/** One rollout thread: an isolate with its environments, an inference session, and the loop over both. */
+/** One rollout thread: an isolate with its environments or a link to the user's process, an inference session, and the loop over both. */
 class RolloutWorker {
   readonly #reply: (reply: WorkerReply) => void
-  #opened: { open: WorkerOpen; environment: SandboxedEnvironment } | null = null
+  #opened: { open: WorkerOpen; environment: PlayedEnvironment } | null = null
   #configured: Configured | null = null
 
   constructor(reply: (reply: WorkerReply) => void) {
@@ -56,11 +56,12 @@ class RolloutWorker {
         return { type: 'snapshots', snapshots }
       }
       case 'restore': {
-        const { environment } = this.#ready()
+        const { environment, session } = this.#ready()
         const { open } = this.#guest()
+        if (!environment.replays) return this.#beginAnew(request.snapshots)
         for (const { environment: number, episode, actions, state } of request.snapshots) {
           environment.restore(number - open.firstEnvironment, episode, actions)
-          if (state !== undefined) stateOf(this.#ready().session, number - open.firstEnvironment)?.set(state)
+          if (state !== undefined) stateOf(session, number - open.firstEnvironment)?.set(state)
         }
         this.#ready().collector.recorder.restore(request.snapshots)
         return { type: 'restored' }
@@ -85,9 +86,8 @@ class RolloutWorker {
   }
 
   #open(open: WorkerOpen): WorkerReply {
-    const { scenario, environments, firstEnvironment, groupSize, seed, limits, keepLogs } = open
-    const environment = createSandboxedEnvironment({
-      ...scenario,
+    const { scenario, link, environments, firstEnvironment, groupSize, seed, limits, keepLogs } = open
+    const environment = openEnvironment(scenario, link, {
       environments,
       firstEnvironment,
       seed,
@@ -114,6 +114,16 @@ class RolloutWorker {
     this.#configured?.session.dispose()
     this.#configured = { environment, session, collector, weights, vectors }
     return { type: 'configured', segment }
+  }
+
+  /** Episodes under way cannot be continued: later ones begin, which no earlier part of the run has played. */
+  #beginAnew(snapshots: EnvironmentSnapshot[]): WorkerReply {
+    const { environment, collector } = this.#ready()
+    const episode = 1 + snapshots.reduce((latest, snapshot) => Math.max(latest, snapshot.episode), 0)
+    environment.reset(episode)
+    const none = new Float32Array(0)
+    collector.recorder.restore(snapshots.map((snapshot) => ({ ...snapshot, episode, actions: none })))
+    return { type: 'restored' }
   }
 
   #guest() {

@@ -1,9 +1,9 @@
-import { Worker } from 'node:worker_threads'
+import { type MessagePort, Worker } from 'node:worker_threads'
 import type { EncodedText, EncoderSet, EncodingCounts, ExecutionProvider } from '@agentgym/agent/engine'
 import { AgentGymError, type ErrorReport, type PolicySpec, type ScenarioLogs } from '@agentgym/contract'
+import type { EnvironmentSource } from '../external/external-source.ts'
 import type { RolloutSegment } from '../learner/learner-types.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
-import type { ScenarioCode } from '../sandbox/scenario-code.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
 import type { EnvironmentSnapshot, PackedEpisodes } from './episodes.ts'
 
@@ -36,7 +36,8 @@ export class WorkerChannel {
   /** Faults of the scenario reject with an AgentGymError. */
   ask<Type extends WorkerReply['type']>(request: WorkerRequest, answer: Type): Promise<Answer<Type>> {
     const reply = this.#expect(answer)
-    if (this.#ended === null) this.#worker.postMessage(request)
+    const link = request.type === 'open' ? request.link : null
+    if (this.#ended === null) this.#worker.postMessage(request, link === null ? [] : [link])
     return reply
   }
 
@@ -86,7 +87,9 @@ export type Exploration = number | 'uniform' | null
 
 /** One worker's share of an opened pool. */
 export type WorkerOpen = {
-  scenario: ScenarioCode
+  scenario: EnvironmentSource
+  /** To the thread of the sockets; null where the scenario runs in the sandbox. */
+  link: MessagePort | null
   environments: number
   firstEnvironment: number
   /** Environments that play the same episodes; null: none do, and rollouts are cut by steps. */

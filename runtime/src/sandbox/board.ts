@@ -36,6 +36,7 @@ const phasesOfOneEnvironment: readonly Phase[] = [
   'metrics',
   'oracle',
   'render',
+  'rules',
 ]
 
 /** Reads where the guest is, or was last. Also takes a copy of a board, as heartbeats carry it. */

@@ -88,7 +88,10 @@ export async function writeBuild(folder: string): Promise<BuiltScenario & { path
   return { ...scenario, path: file }
 }
 
-export function identityOf(scenario: Pick<BuiltScenario, 'package' | 'hash'>): ScenarioIdentity {
+export function identityOf(scenario: {
+  package: Pick<ScenarioPackage, 'name' | 'version'>
+  hash: string
+}): ScenarioIdentity {
   return { name: scenario.package.name, version: scenario.package.version, hash: scenario.hash }
 }
 

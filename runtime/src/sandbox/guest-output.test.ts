@@ -1,6 +1,7 @@
+import { readWatchedTexts } from '@agentgym/playing'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { allFinite, firstBadFlaggedRow, firstBadRow, firstIllegalMask, readWatchedTexts } from './guest-output.ts'
+import { allFinite, firstBadFlaggedRow, firstBadRow, firstIllegalMask } from './guest-output.ts'
 
 describe('check rows', () => {
   describe('finiteness', () => {

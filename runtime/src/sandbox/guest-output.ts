@@ -1,40 +1,13 @@
-import { type ScenarioLogs, type Scene, sceneLimits, sceneSchema, spaceDescriptionSchema } from '@agentgym/contract'
-import { z } from 'zod'
+import type { ScenarioLogs } from '@agentgym/contract'
+import { printable, scenarioDescriptionSchema } from '@agentgym/playing'
 import { placeOf } from './board.ts'
 import { scenarioError } from './scenario-failure.ts'
 import type { ScenarioDescription, ScenarioIdentity } from './vector-environment.ts'
 
-const count = z.int().nonnegative()
-
-/** One line without control characters. */
-const levelText = (longest: number) =>
-  z
-    .string()
-    .min(1)
-    .max(longest)
-    .regex(/^[^\p{C}\p{Zl}\p{Zp}]+$/u)
-
-const descriptionSchema: z.ZodType<ScenarioDescription> = z.strictObject({
-  observation: spaceDescriptionSchema,
-  action: spaceDescriptionSchema,
-  maxSteps: z.int().positive(),
-  tasks: z.strictObject({ train: count, eval: count }),
-  levels: z
-    .array(z.strictObject({ name: levelText(40), description: levelText(200).optional() }))
-    .min(2)
-    .max(16)
-    .optional(),
-  masked: z.boolean(),
-  memory: z.literal(true).optional(),
-  oracle: z.literal(true).optional(),
-  renders: z.literal(true).optional(),
-  sizes: z.strictObject({ observation: z.int().positive(), action: z.int().positive(), mask: count, text: count }),
-})
-
 /** Takes the description that came out of the isolate as what it is: text from a stranger. */
 export function readDescription(identity: ScenarioIdentity, text: string): ScenarioDescription {
   try {
-    return descriptionSchema.parse(JSON.parse(text))
+    return scenarioDescriptionSchema.parse(JSON.parse(text))
   } catch {
     throw scenarioError(identity, {
       code: 'scenario_invalid',
@@ -105,59 +78,6 @@ export function firstIllegalMask(
   return -1
 }
 
-/** As many as the engine gives of each observation, and units of each. */
-const MAX_TEXTS = 4
-const MAX_CHARACTERS = 500
-
-/** What the texts of one row's observations say, in order of the leaves. */
-export type WatchedTexts = {
-  /** Of the row in `buffers.observations`. */
-  now: string[]
-  /** Of the row in `buffers.finalObservations`: of the episode that ended last. */
-  final: string[]
-}
-
-/**
- * Reads what the engine's `TextWatch` encoded. It shares a realm with a stranger's code: what does not read ends there, and
- * control characters become spaces.
- */
-export function readWatchedTexts(encoded: string): WatchedTexts {
-  const reader = { encoded, at: 0 }
-  return { now: readTexts(reader), final: readTexts(reader) }
-}
-
-type Reader = { encoded: string; at: number }
-
-function readTexts(reader: Reader): string[] {
-  const count = readNumber(reader, ';', MAX_TEXTS)
-  const texts: string[] = []
-  while (texts.length < count) {
-    const length = readNumber(reader, ':', MAX_CHARACTERS)
-    texts.push(printable(reader.encoded.slice(reader.at, reader.at + length)))
-    reader.at += length
-  }
-  return texts
-}
-
-/** Digits that a picture needs of a number: thousandths of the scene's size. */
-const SCENE_DIGITS = 3
-
-/** Reads what the engine's `scene` encoded, its numbers rounded; null where it does not read, or there is nothing. */
-export function readScene(encoded: string): Scene | null {
-  if (encoded === '' || encoded.length > 2 * sceneLimits.characters) return null
-  try {
-    const { width, height } = JSON.parse(encoded)
-    const unit = 10 ** Math.floor(Math.log10(Math.max(width, height)) - SCENE_DIGITS)
-    const decimals = Math.max(0, Math.min(15, -Math.log10(unit)))
-    const rounded = (_key: string, value: unknown) =>
-      typeof value === 'number' ? Number((Math.round(value / unit) * unit).toFixed(decimals)) : value
-    const { shapes, ...size } = JSON.parse(encoded)
-    return sceneSchema.parse({ ...size, shapes: JSON.parse(JSON.stringify(shapes), rounded) })
-  } catch {
-    return null
-  }
-}
-
 /** As many as the harness keeps, and units of each; both are checked again here. */
 const MAX_LOGS = 100
 const MAX_LOG_CHARACTERS = 501
@@ -175,17 +95,4 @@ export function readLogs(encoded: string): ScenarioLogs {
     return [{ level, text, ...placeOf(phase, { environment, episode, step }) }]
   })
   return { calls: /^\d{1,15}$/.test(calls) ? Number(calls) : 0, entries }
-}
-
-/** Digits up to `sign`; 0 where there are none, or where it is more than `most`. */
-function readNumber(reader: Reader, sign: string, most: number): number {
-  const end = reader.encoded.indexOf(sign, reader.at)
-  const number = end < 0 ? 0 : Number(reader.encoded.slice(reader.at, end))
-  if (end >= 0) reader.at = end + 1
-  return Number.isInteger(number) && number >= 0 && number <= most ? number : 0
-}
-
-/** A text of a stranger as `sampleEpisodeSchema` takes it. */
-export function printable(text: string): string {
-  return text.toWellFormed().replace(/[^\P{Cc}\t\n]/gu, ' ')
 }

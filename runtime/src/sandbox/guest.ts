@@ -1,10 +1,10 @@
 import type { ScenarioLogs } from '@agentgym/contract'
 import { BOARD_LENGTH, type Phase, phases } from '@agentgym/scenario/engine'
+import type { Harness, StartOptions } from '@agentgym/scenario/harness'
 import ivm from 'isolated-vm'
 import { BOARD_CROSSING, BOARD_CROSSINGS, readPlace } from './board.ts'
 import { readLogs } from './guest-output.ts'
 import { GuestProfiler } from './guest-profiler.ts'
-import type { Harness, StartOptions } from './harness/harness.ts'
 import type { JobLimits } from './limits.ts'
 import { explainCrossing, explainFault, explainSyntax } from './scenario-failure.ts'
 import { BUNDLE_NAME } from './source-place.ts'
@@ -51,9 +51,11 @@ const functionNames: Call[] = [
   'step',
   'settle',
   'oracle',
+  'rules',
   'restore',
   'metricNames',
   'watchedTexts',
+  'observationJson',
   'scene',
   'sceneText',
   'logs',
@@ -146,7 +148,16 @@ export class Guest {
   }
 
   /** Reads one of the harness's strings. */
-  read(name: 'description' | 'metricNames' | 'watchedTexts' | 'sceneText' | 'logs' | 'alteredIntrinsics'): string {
+  read(
+    name:
+      | 'description'
+      | 'metricNames'
+      | 'watchedTexts'
+      | 'observationJson'
+      | 'sceneText'
+      | 'logs'
+      | 'alteredIntrinsics',
+  ): string {
     return String(this.cross(name, 'harness'))
   }
 

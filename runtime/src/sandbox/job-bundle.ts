@@ -12,6 +12,8 @@ type Thread = { name: string; file: string }
 const runtime = fileURLToPath(new URL('../../', import.meta.url))
 const sources = path.join(runtime, 'src') + path.sep
 const cache = path.join(runtime, 'node_modules', '.cache', 'jobs')
+/** Bundles of earlier sources are kept for this long: jobs of other processes may be starting from them. */
+const KEPT_MS = 24 * 3_600_000
 
 /**
  * The file that runs a job's `entry`. Every process and every thread of a job would otherwise strip the types of a hundred
@@ -23,7 +25,7 @@ export async function jobFile(entry: string): Promise<string> {
   if (!entry.startsWith(sources) || !entry.endsWith('.process.ts')) return entry
   const name = path.basename(entry, '.ts')
   const known = readRecord(name)
-  const record = known !== undefined && isFresh(known) ? known : await writeBundle(name, entry, known)
+  const record = known !== undefined && isFresh(known) ? known : await writeBundle(name, entry)
   return record === undefined ? entry : path.join(cache, record.folder, `${name}.mjs`)
 }
 
@@ -48,14 +50,9 @@ function isFresh({ folder, inputs }: BundleRecord): boolean {
 }
 
 /**
- * Folders are named by what is in them and appear whole, so a job never finds files of two versions. The bundle before stays:
- * a job may be starting from it.
+ * Folders are named by what is in them and appear whole, so a job never finds files of two versions.
  */
-async function writeBundle(
-  name: string,
-  entry: string,
-  before: BundleRecord | undefined,
-): Promise<BundleRecord | undefined> {
+async function writeBundle(name: string, entry: string): Promise<BundleRecord | undefined> {
   const { files, inputs } = await bundleWithThreads({ name, file: entry })
   const hash = createHash('sha256')
   for (const { path: file, contents } of files) hash.update(path.basename(file)).update(contents)
@@ -69,7 +66,7 @@ async function writeBundle(
     else renameSync(unfinished, folder)
     writeFileSync(`${unfinished}.json`, JSON.stringify(record))
     renameSync(`${unfinished}.json`, recordFile(name))
-    removeOlder(name, [record.folder, before?.folder])
+    removeOlder(name, record.folder)
   } catch {
     // A folder of somebody else's, a full disk, or another process that was first.
     rmSync(unfinished, { recursive: true, force: true })
@@ -78,10 +75,11 @@ async function writeBundle(
   return record
 }
 
-function removeOlder(name: string, kept: (string | undefined)[]): void {
+function removeOlder(name: string, kept: string): void {
   for (const other of readdirSync(cache)) {
-    const older = other.startsWith(`${name}-`) && !other.endsWith('.tmp') && !kept.includes(other)
-    if (older) rmSync(path.join(cache, other), { recursive: true, force: true })
+    if (!other.startsWith(`${name}-`) || other === kept) continue
+    const written = statSync(path.join(cache, other), { throwIfNoEntry: false })?.mtimeMs ?? 0
+    if (Date.now() - written > KEPT_MS) rmSync(path.join(cache, other), { recursive: true, force: true })
   }
 }
 
@@ -114,7 +112,8 @@ async function bundleWithThreads(
     for (const input of Object.keys(result.metafile.inputs)) inputs.add(path.resolve(runtime, input))
   }
   return {
-    files,
+    // Threads are found in an order that differs from time to time, and what is bundled is the same in any order.
+    files: files.toSorted((a, b) => (a.path < b.path ? -1 : 1)),
     inputs: [...inputs].map((file) => {
       const { mtimeMs, size } = statSync(file)
       return [file, mtimeMs, size]

@@ -3,22 +3,42 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
+import { deployedHarness } from './scenario-code.ts'
 import { machineWalls, type WrappedCommand } from './walls.ts'
 
 /**
- * The command that runs `entry` (a .ts or .js file) as a job on this machine, with `folder` as its working folder;
- * `otherStack` gives it half as much stack again.
+ * The command that runs `entry` (a .ts or .js file) as a job on this machine, with `folder` as its working folder.
+ * `otherSizes` gives it half as much stack again; with `network` it can open sockets and find hosts by name; what is in
+ * `library` it can read as well, and start processes, which that code may need.
  */
-export async function jobCommand(entry: string, folder: string, otherStack = false): Promise<WrappedCommand> {
+export async function jobCommand(
+  entry: string,
+  folder: string,
+  {
+    otherSizes = false,
+    network = false,
+    library = [],
+  }: { otherSizes?: boolean; network?: boolean; library?: readonly string[] } = {},
+): Promise<WrappedCommand> {
   const walls = await machineWalls()
-  const roots = readableRoots(entry)
+  const roots = [...readableRoots(entry), ...library]
   const program = realpathSync(process.execPath)
   return walls.wrap({
-    command: [program, ...nodeSwitches(roots, otherStack ? stackKb.other : stackKb.usual), entry],
-    readable: [...roots, ...torchFolders(), program],
+    command: [
+      program,
+      ...nodeSwitches(roots, otherSizes ? stackKb.other : stackKb.usual),
+      // Native code that looks for what the system has, and tries itself out in another process.
+      ...(library.length === 0 ? [] : ['--allow-child-process', '--allow-fs-read=*']),
+      entry,
+    ],
+    readable: [...roots, ...torchFolders(), ...(network ? resolverFiles : []), program],
     folder,
+    network,
   })
 }
+
+/** What the C library reads to find a host by its name. */
+const resolverFiles = ['/etc/hosts', '/etc/host.conf', '/etc/nsswitch.conf', '/etc/resolv.conf', '/etc/gai.conf']
 
 /** V8's stack of a job, in KiB, and of one that must not depend on it. Threads have 4 MiB of stack. */
 const stackKb = { usual: 984, other: 1_476 }
@@ -42,10 +62,14 @@ function nodeSwitches(roots: string[], stack: number): string[] {
 
 /** Folders that a job must read to load its modules: its own package, the workspace's packages, and node_modules. */
 function readableRoots(entry: string): string[] {
+  if (deployedHarness !== undefined) return [path.dirname(entry), '/etc/alpine-release']
   const require = createRequire(import.meta.url)
-  const packages = ['@agentgym/agent/engine', '@agentgym/contract', '@agentgym/scenario/engine'].map((name) =>
-    packageRoot(require.resolve(name)),
-  )
+  const packages = [
+    '@agentgym/agent/engine',
+    '@agentgym/contract',
+    '@agentgym/playing',
+    '@agentgym/scenario/engine',
+  ].map((name) => packageRoot(require.resolve(name)))
   const runtime = packageRoot(fileURLToPath(import.meta.url))
   const roots = new Set([runtime, packageRoot(entry), ...packages])
   for (let folder = runtime; folder !== path.dirname(folder); folder = path.dirname(folder)) {

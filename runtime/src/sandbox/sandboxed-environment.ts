@@ -1,5 +1,6 @@
 import { strict as assert } from 'node:assert'
 import { AgentGymError, type Scene } from '@agentgym/contract'
+import { readAllTexts, readScene, readWatchedTexts, type WatchedTexts } from '@agentgym/playing'
 import {
   actionLeaves,
   allocateBuffers,
@@ -13,15 +14,7 @@ import {
 import ivm from 'isolated-vm'
 import { readPlace } from './board.ts'
 import { FAULT, Guest, type LogOptions } from './guest.ts'
-import {
-  firstBadFlaggedRow,
-  firstBadRow,
-  firstIllegalMask,
-  readDescription,
-  readScene,
-  readWatchedTexts,
-  type WatchedTexts,
-} from './guest-output.ts'
+import { firstBadFlaggedRow, firstBadRow, firstIllegalMask, readDescription } from './guest-output.ts'
 import type { GuestProfiler } from './guest-profiler.ts'
 import { type JobLimits, withDefaults } from './limits.ts'
 import { formatMs, scenarioError } from './scenario-failure.ts'
@@ -50,10 +43,12 @@ export type SandboxedEnvironmentOptions = {
   recordIntrinsics?: boolean
   /** Lets V8's profilers measure it, for `profiler`. */
   profile?: boolean
-  /** Keeps what the texts in the first row's observations say, for `watchedTexts`. */
-  watchTexts?: boolean
+  /** Keeps what the texts in the first row's observations say, for `watchedTexts`; `all`: of every row, for `allTexts`. */
+  watchTexts?: boolean | 'all'
   /** Keeps the last state of the first row's episodes, for `scene('final')`. */
   watchScenes?: boolean
+  /** Keeps the first row's observations as JSON, for `observationJson`. */
+  watchObservations?: boolean
   /** What becomes of the scenario's logs; left out, they are not read. */
   logs?: LogOptions
 }
@@ -64,6 +59,18 @@ export interface SandboxedEnvironment extends VectorEnvironment {
   /** What the texts of the first row's observations say, cut; with `watchTexts` only. */
   watchedTexts(): WatchedTexts
   /**
+   * What the texts of every row's observations say, whole; with `watchTexts: 'all'` only. `final` are those of episodes that have ended
+   * since the last call. Text of a stranger, as it is.
+   */
+  allTexts(): WatchedTexts[]
+  /**
+   * The first row's latest observation in the form that `observe` returned it; with `watchObservations` only. Of an episode that
+   * has ended and after which none began, its last. JSON from a stranger.
+   */
+  observationJson(): string
+  /** Begins anew with another seed and plan, as if it had been created with them; `reset` or `restore` comes next. */
+  restart(options: { seed: number; plan: EpisodePlan }): void
+  /**
    * What the scenario draws of the first row's state: now, or at the end of its latest episode (with `watchScenes` only).
    * Null where it draws nothing.
    */
@@ -72,6 +79,8 @@ export interface SandboxedEnvironment extends VectorEnvironment {
   takeLogs(): void
   /** Writes the actions of the scenario's oracle for the current states into `buffers.actions`; where it has one. */
   oracle(): void
+  /** The same of the scenario's rules. */
+  rules(): void
   /** V8's profilers; with `profile` only. */
   profiler(): GuestProfiler
 }
@@ -101,10 +110,12 @@ class IsolatedEnvironment implements SandboxedEnvironment {
   readonly environments: number
   readonly description: ScenarioDescription
   readonly buffers: EnvironmentBuffers
+  readonly replays = true
   readonly #guest: Guest
   readonly #identity: ScenarioIdentity
   readonly #firstEnvironment: number
   readonly #limits: JobLimits
+  readonly #watched: Pick<SandboxedEnvironmentOptions, 'watchTexts' | 'watchScenes' | 'watchObservations'>
   /** Choices of each categorical component, in the order of a mask row's columns. */
   readonly #maskCounts: number[]
   #metricNames: string[] = []
@@ -114,7 +125,7 @@ class IsolatedEnvironment implements SandboxedEnvironment {
   #stepped = 0
 
   constructor(guest: Guest, description: ScenarioDescription, options: SandboxedEnvironmentOptions, limits: JobLimits) {
-    const { environments, seed, plan, firstEnvironment = 0, watchTexts = false, watchScenes = false } = options
+    const { environments, firstEnvironment = 0 } = options
     this.environments = environments
     this.description = description
     this.#guest = guest
@@ -124,20 +135,27 @@ class IsolatedEnvironment implements SandboxedEnvironment {
     this.#maskCounts = description.masked ? actionLeaves(description.action).flatMap(({ counts }) => counts) : []
     assertAffordable(options.identity, description, environments)
     this.buffers = { ...allocateBuffers(environments, description.sizes), board: guest.board }
-    const episodes = plan.split === 'eval' ? plan.episodes : 0
-    const taskOrder = plan.split === 'eval' ? (plan.taskOrder ?? 'drawn') : 'drawn'
-    const groupSize = plan.split === 'train' ? (plan.groupSize ?? 0) : 0
-    const { split } = plan
-    guest.start({
-      environments,
+    this.#watched = options
+    this.restart(options)
+  }
+
+  restart({ seed, plan }: { seed: number; plan: EpisodePlan }): void {
+    this.#assertUsable()
+    const { watchTexts = false, watchScenes = false, watchObservations = false } = this.#watched
+    const { split, taskOrder = 'drawn' } = plan
+    this.#metricNames = []
+    this.#guest.start({
+      environments: this.environments,
       seed,
       split,
-      episodes,
+      episodes: plan.split === 'eval' ? plan.episodes : 0,
       taskOrder,
-      groupSize,
-      firstEnvironment,
+      apartFrom: plan.split === 'eval' ? (plan.apartFrom ?? null) : null,
+      groupSize: plan.split === 'train' ? (plan.groupSize ?? 0) : 0,
+      firstEnvironment: this.#firstEnvironment,
       watchTexts,
       watchScenes,
+      watchObservations,
       buffers: this.buffers,
     })
   }
@@ -157,23 +175,30 @@ class IsolatedEnvironment implements SandboxedEnvironment {
     this.#assertSpeed(spentMs)
   }
 
-  restore(environment: number, episode: number, actions: Float32Array): void {
+  restore(environment: number, episode: number, actions: Float32Array, seed?: number): void {
     assert(environment >= 0 && environment < this.environments, 'no such environment')
     const steps = actions.length / this.description.sizes.action
     // A replay is many steps in one crossing; each of them may take what the mean step may.
     const timeoutMs = this.#limits.crossingMs + steps * this.#limits.meanStepMs
     const copy = new ivm.ExternalCopy(actions).copyInto({ release: true })
-    this.#run('reset', timeoutMs, (remainingMs) =>
-      this.#guest.cross('restore', 'reset', [environment, episode, copy], remainingMs),
-    )
+    const parameters = [environment, episode, copy, ...(seed === undefined ? [] : [seed])]
+    this.#run('reset', timeoutMs, (remainingMs) => this.#guest.cross('restore', 'reset', parameters, remainingMs))
     this.#check(false)
   }
 
   oracle(): void {
-    this.#run('oracle', this.#limits.crossingMs, (timeoutMs) => this.#guest.cross('oracle', 'oracle', [], timeoutMs))
+    this.#script('oracle')
+  }
+
+  rules(): void {
+    this.#script('rules')
+  }
+
+  #script(script: 'oracle' | 'rules'): void {
+    this.#run(script, this.#limits.crossingMs, (timeoutMs) => this.#guest.cross(script, script, [], timeoutMs))
     // What a realm's own engine wrote, which shares it with the author's code.
     const row = firstBadRow(this.buffers.actions, this.description.sizes.action)
-    if (row >= 0) throw this.#fail('scenario_invalid', 'oracle', "the oracle's action is not finite", row)
+    if (row >= 0) throw this.#fail('scenario_invalid', script, `an action of the ${script} is not finite`, row)
   }
 
   metricNames(): string[] {
@@ -194,6 +219,16 @@ class IsolatedEnvironment implements SandboxedEnvironment {
   watchedTexts(): WatchedTexts {
     this.#assertUsable()
     return readWatchedTexts(this.#guest.read('watchedTexts'))
+  }
+
+  allTexts(): WatchedTexts[] {
+    this.#assertUsable()
+    return readAllTexts(this.#guest.read('watchedTexts'), this.environments)
+  }
+
+  observationJson(): string {
+    this.#assertUsable()
+    return this.#guest.read('observationJson')
   }
 
   scene(which: 'now' | 'final'): Scene | null {

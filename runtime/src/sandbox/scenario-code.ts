@@ -11,6 +11,11 @@ export async function scenarioCode(scenario: BuiltScenario): Promise<ScenarioCod
   return { source: scenario.source, identity: identityOf(scenario), harness: await harnessSource() }
 }
 
+/** Put in by the bundler of a deployment, whose folder has neither esbuild nor our packages. */
+declare const AGENTGYM_HARNESS: string | undefined
+
+export const deployedHarness = typeof AGENTGYM_HARNESS === 'string' ? AGENTGYM_HARNESS : undefined
+
 let source: Promise<string> | undefined
 
 /**
@@ -19,13 +24,13 @@ let source: Promise<string> | undefined
  * read files nor start esbuild.
  */
 export function harnessSource(): Promise<string> {
-  source ??= bundleHarness()
+  source ??= deployedHarness === undefined ? bundleHarness() : Promise.resolve(deployedHarness)
   return source
 }
 
 async function bundleHarness(): Promise<string> {
   const result = await esbuild.build({
-    entryPoints: [fileURLToPath(new URL('./harness/harness.ts', import.meta.url))],
+    entryPoints: [fileURLToPath(import.meta.resolve('@agentgym/scenario/harness'))],
     bundle: true,
     write: false,
     format: 'cjs',

@@ -108,6 +108,9 @@ const refused: Record<string, Numbers> = {
   query_module: [178, null],
 }
 
+/** Names of the refused calls, for those who write filters of other kinds. */
+export const refusedCalls: readonly string[] = Object.keys(refused)
+
 /** The last system call that this list was written with (Linux 6.18). Later ones, and x32's, do not exist for a job. */
 const lastKnown = 470
 
@@ -141,9 +144,15 @@ type Instruction = [code: number, ifTrue: number, ifFalse: number, k: number]
 
 /**
  * The program, in the kernel's `struct sock_filter` layout, that seccomp runs on each system call of a job. Undefined on
- * an architecture that it was not written for.
+ * an architecture that it was not written for. With `network` the job may open sockets.
  */
-export function seccompFilter(arch: string = process.arch): Buffer | undefined {
+export function seccompFilter({
+  arch = process.arch,
+  network = false,
+}: {
+  arch?: string
+  network?: boolean
+} = {}): Buffer | undefined {
   if (!Object.hasOwn(architectures, arch) || endianness() !== 'LE') return undefined
   const { column, audit, clone, clone3, ioctl } = architectures[arch as keyof typeof architectures]
   const refuse = (number: number): Instruction[] => [
@@ -160,9 +169,9 @@ export function seccompFilter(arch: string = process.arch): Buffer | undefined {
     // Its flags lie in memory, where a filter cannot see them; the C library falls back to clone.
     [JUMP_IF_EQUAL, 0, 1, clone3],
     [RETURN, 0, 0, errno(ENOSYS)],
-    ...Object.values(refused).flatMap((numbers) => {
+    ...Object.entries(refused).flatMap(([name, numbers]) => {
       const number = numbers[column]
-      return number === null ? [] : refuse(number)
+      return number === null || (network && name === 'socket') ? [] : refuse(number)
     }),
     [JUMP_IF_EQUAL, 0, 4, clone],
     [LOAD, 0, 0, offsetOfArgument(0)],

@@ -9,7 +9,10 @@ export type ThreadJob<Job> = Job & { limits: JobLimits; board: SharedArrayBuffer
 /** From the thread to its process; every other message goes on to the supervisor. */
 type Reply = { kind: string }
 
-/** Serves a job by one worker thread, which runs the scenario. It sends `ready`, once it has loaded, and `done` at its end. */
+/**
+ * Serves a job by one worker thread, which runs the scenario. It sends `ready`, once it has loaded, and `done` at its end. What the
+ * supervisor sends in between reaches the thread as it is, after the job.
+ */
 export function serveInWorker<Job>(entry: URL): void {
   serveJob<Job, null>((job, channel) => {
     const { promise, resolve, reject } = Promise.withResolvers<null>()
@@ -21,7 +24,8 @@ export function serveInWorker<Job>(entry: URL): void {
         case 'ready':
           channel.watchBoard(0, new Int32Array(board))
           channel.lockDown()
-          return worker.postMessage({ ...job, limits: channel.limits, board })
+          worker.postMessage({ ...job, limits: channel.limits, board })
+          return channel.onMessage((message) => worker.postMessage(message))
         case 'done':
           return resolve(null)
         default:

@@ -23,11 +23,11 @@ export type StartedJob = {
 
 /** Starts a job with `folder` as its working folder and `environment` beside TZ; nothing of ours is inherited. */
 export function startJob(
-  { command: [file, ...parameters], bubblewrap }: WrappedCommand,
+  { command: [file, ...parameters], bubblewrap, network }: WrappedCommand,
   folder: string,
   environment: Record<string, string>,
 ): StartedJob {
-  const filter = bubblewrap ? openFilter(folder) : undefined
+  const filter = bubblewrap ? openFilter(folder, network) : undefined
   const child = spawn(file, parameters, {
     cwd: folder,
     env: { TZ: 'UTC', ...environment },

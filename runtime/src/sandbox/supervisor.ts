@@ -34,6 +34,16 @@ export type SupervisedJob = {
   onMessage?: (message: unknown) => void | Promise<void>
   /** Called once, with what sends structured-clonable data to the job's `onMessage`, for as long as it runs. */
   onStart?: (send: (message: unknown) => void) => void
+  /**
+   * Leaves the network open to it: for a job that runs no guest code and speaks to a process of the user's. Every other wall
+   * stands.
+   */
+  network?: boolean
+  /**
+   * Folders and files beside our own code that a job without guest code loads code and data from, until `lockDown`. It may start
+   * processes of its own, behind the same walls.
+   */
+  library?: readonly string[]
   /** Runs it with a larger stack and twice the heap for guests: results must not depend on either. */
   otherSizes?: boolean
   /** The whole environment of the process beside TZ; nothing of ours is inherited. */
@@ -57,7 +67,10 @@ export async function superviseJob(options: SupervisedJob): Promise<unknown> {
   // Empty, ours alone, and gone afterwards: a model loaded from bytes can read files below its working folder.
   const folder = mkdtempSync(path.join(tmpdir(), 'agentgym-job-'))
   try {
-    const command = await jobCommand(await jobFile(fileURLToPath(options.entry)), folder, options.otherSizes)
+    const { otherSizes, network, library } = options
+    const command = await jobCommand(await jobFile(fileURLToPath(options.entry)), folder, {
+      ...{ otherSizes, network, library },
+    })
     if (options.signal?.aborted) throw cancelled()
     const job = startJob(command, folder, options.environment ?? {})
     // A supervisor that is ended at once, as by a second Ctrl-C, must not leave a job that is deep in an update behind.

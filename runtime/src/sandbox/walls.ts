@@ -1,9 +1,19 @@
-import { execFile } from 'node:child_process'
-import { existsSync, lstatSync, mkdtempSync, openSync, readdirSync, readlinkSync, rmSync, writeFileSync } from 'node:fs'
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import {
+  closeSync,
+  existsSync,
+  lstatSync,
+  mkdtempSync,
+  openSync,
+  readdirSync,
+  readlinkSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import process from 'node:process'
-import { promisify } from 'node:util'
 import { type Wall, wallSchema } from '@agentgym/contract'
 import { MAX_TASKS } from './job-memory.ts'
 import { seccompFilter } from './seccomp-filter.ts'
@@ -23,12 +33,16 @@ export type WalledJob = {
   readable: readonly string[]
   /** Empty working folder. */
   folder: string
+  /** The machine's own network in place of none. */
+  network?: boolean
 }
 
 export type WrappedCommand = {
   command: string[]
   /** What bubblewrap reads and writes at descriptors 4 (the filter of system calls), 5 (its child's pid) and 6 (go). */
   bubblewrap: boolean
+  /** Whether its filter of system calls must let it open sockets. */
+  network: boolean
 }
 
 /** Descriptors of a job's process: 0 to 2, then Node's channel, then these. */
@@ -108,11 +122,12 @@ function closedWalls(bwrap: string[], prlimit: string | undefined, variant: Vari
   return {
     missing,
     reason: missing.length === 0 ? null : `Not on this machine (${process.arch}): ${missing.join(', ')}.`,
-    wrap: ({ command, readable, folder }) => ({
+    wrap: ({ command, readable, folder, network = false }) => ({
       bubblewrap: true,
+      network,
       command: [
         ...bwrap,
-        ...namespaces(variant.userNamespace),
+        ...namespaces(variant.userNamespace, network),
         ...fileSystem(variant.proc, [...readable, ...(prlimit === undefined ? [] : [prlimit])], folder),
         ...(filtered ? ['--seccomp', String(descriptors.filter)] : []),
         ...['--info-fd', String(descriptors.info), '--block-fd', String(descriptors.start), '--'],
@@ -128,18 +143,19 @@ function openWalls(chain: string[], reason: string): Walls {
   return {
     missing: everyWall,
     reason,
-    wrap: ({ command }) => ({ bubblewrap: false, command: [...chain, ...command] }),
+    wrap: ({ command, network = false }) => ({ bubblewrap: false, network, command: [...chain, ...command] }),
   }
 }
 
-function namespaces(userNamespace: boolean): string[] {
-  const own = ['--unshare-ipc', '--unshare-pid', '--unshare-net', '--unshare-uts', '--unshare-cgroup-try']
+function namespaces(userNamespace: boolean, network: boolean): string[] {
+  const own = ['--unshare-ipc', '--unshare-pid', '--unshare-uts', '--unshare-cgroup-try']
   // Root keeps what it needs to become a user of its own and to load modules from any folder, until `lockDown`.
   const privileges = ['--cap-add', 'CAP_SETUID', '--cap-add', 'CAP_SETGID', '--cap-add', 'CAP_DAC_READ_SEARCH']
   return [
     '--die-with-parent',
     ...(userNamespace ? ['--unshare-user'] : []),
     ...own,
+    ...(network ? [] : ['--unshare-net']),
     ...['--hostname', 'job', '--cap-drop', 'ALL'],
     ...(userNamespace ? [] : privileges),
   ]
@@ -185,36 +201,53 @@ async function locate(program: string): Promise<string | undefined> {
   return folders.map((folder) => path.join(folder, program)).find((file) => path.isAbsolute(file) && existsSync(file))
 }
 
-const run = promisify(execFile)
-
 /** Runs Node behind the walls. Gives what went wrong, empty for nothing. */
 async function tryOut(walls: Walls, filter: Buffer | undefined): Promise<string> {
   const folder = mkdtempSync(path.join(tmpdir(), 'agentgym-walls-'))
-  const files = [path.join(folder, 'filter'), path.join(folder, 'info'), path.join(folder, 'start')]
-  writeFileSync(files[0], filter ?? '')
-  writeFileSync(files[1], '')
-  writeFileSync(files[2], 'x')
+  const opened: number[] = []
+  const open = (name: string, text: string | Buffer, flags: string) => {
+    const file = path.join(folder, name)
+    writeFileSync(file, text)
+    opened.push(openSync(file, flags))
+  }
   try {
+    open('filter', filter ?? '', 'r')
+    open('info', '', 'w')
+    open('start', 'x', 'r')
     const { command } = walls.wrap({
       command: [process.execPath, '--version'],
       readable: [process.execPath],
       folder: path.join(folder, 'empty'),
     })
-    // By a shell, because execFile opens no descriptors.
-    const redirected = `exec "$@" 4<${files[0]} 5>${files[1]} 6<${files[2]}`
-    await run('/bin/sh', ['-c', redirected, 'sh', ...command], { timeout: 20_000, env: {} })
-    return ''
-  } catch (error) {
-    const { stderr = '', message } = error as Error & { stderr?: string }
-    return stderr === '' ? message : stderr
+    return await runWith(command, opened)
   } finally {
+    for (const descriptor of opened) closeSync(descriptor)
     rmSync(folder, { recursive: true, force: true })
   }
 }
 
+/** Runs a command with files at descriptors 4 and up. Gives what it wrote to stderr if it failed, else an empty string. */
+async function runWith([file, ...parameters]: readonly string[], opened: readonly number[]): Promise<string> {
+  const child = spawn(file, parameters, {
+    env: {},
+    timeout: 20_000,
+    stdio: ['ignore', 'ignore', 'pipe', 'ignore', ...opened],
+  })
+  let stderr = ''
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
+    stderr += text
+  })
+  try {
+    const [code, signal] = await once(child, 'close')
+    return code === 0 ? '' : stderr.trim() || `it ended with ${signal ?? code}`
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
 /** Opens the filter for one job; its descriptor is the caller's to close. */
-export function openFilter(folder: string): number | undefined {
-  const filter = seccompFilter()
+export function openFilter(folder: string, network: boolean): number | undefined {
+  const filter = seccompFilter({ network })
   if (filter === undefined) return undefined
   const file = path.join(folder, '.filter')
   writeFileSync(file, filter, { mode: 0o600 })

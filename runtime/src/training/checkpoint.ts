@@ -149,7 +149,7 @@ export function decodeCheckpoint(content: Uint8Array, path: string): Checkpoint 
 }
 
 /** Settings that may change between the parts of a run: how a machine does the work, and how long the run is. */
-const changeableSettings = ['rollout_workers', 'learner_threads', 'steps']
+const changeableSettings = ['rollout_workers', 'learner_threads', 'steps', 'calibration_episodes']
 
 /** What runs did before a setting existed: checkpoints of that time do not mention it, and continue as they began. */
 const earlierSettings: Partial<TrainingPlan['settings']> = {

@@ -4,19 +4,25 @@ import {
   type AgentManifest,
   type AgentParent,
   describeTaskSet,
+  escapeMarkdown,
+  findReadmePlaceholder,
   levelMetrics,
-  type ScenarioPackage,
+  type Reliability,
+  reliabilityText,
   trainedParts,
 } from '@agentgym/contract'
+import { outcomeText } from '@agentgym/contract/metrics'
+import { comparedSection } from '../comparison/model-card-section.ts'
 import { runtimeSignature } from '../evaluation/runtime-signature.ts'
-import { type BuiltScenario, identityOf } from '../sandbox/build-scenario.ts'
+import type { OpenedEnvironment, RunSubject } from '../external/opened-environment.ts'
+import { identityOf } from '../sandbox/build-scenario.ts'
 import { drawLearningCurve } from './learning-curve.ts'
 import { writeAtomically } from './run-folder.ts'
 import type { TrainingOutcome } from './run-training.ts'
 
 type TrainedAgent = {
   outcome: NonNullable<TrainingOutcome>
-  scenario: Pick<BuiltScenario, 'package' | 'hash'>
+  scenario: RunSubject & Partial<Pick<OpenedEnvironment, 'environment'>>
   /** Name and version of the package; by default they say what it is, as a draft. */
   name?: string
   version?: string
@@ -30,7 +36,7 @@ export async function packageAgent(folder: string, agent: TrainedAgent): Promise
   const { outcome, scenario } = agent
   const { plan, seed } = outcome
   const manifest = agentManifest(agent)
-  const unscoped = scenario.package.name.replace(/^@[^/]*\//, '')
+  const unscoped = packageNameOf(scenario.package.name)
   const target = scenario.package.agentgym.success.return_mean ?? null
   const title = `${unscoped} · ${plan.algorithm.toUpperCase()} · seed ${seed}`
   await writeAtomically(join(folder, 'model.onnx'), outcome.model)
@@ -50,7 +56,9 @@ function agentManifest({ outcome, scenario }: TrainedAgent): AgentManifest {
       ...identityOf(scenario),
       observation: description.observation,
       action: description.action,
+      ...(description.masked ? { mask_required: true as const } : {}),
       success: scenario.package.agentgym.success,
+      ...(scenario.environment === undefined ? {} : { environment: scenario.environment }),
     },
     policy: outcome.policy,
     ...(trainable === undefined ? {} : { trainable }),
@@ -58,6 +66,7 @@ function agentManifest({ outcome, scenario }: TrainedAgent): AgentManifest {
     settings: plan.settings,
     seed,
     steps: outcome.stepsOfWeights,
+    ...(outcome.confidence === null ? {} : { confidence: outcome.confidence }),
     evaluation: outcome.evaluation,
     model_hash: sha256(outcome.model),
     runtime: runtimeSignature(),
@@ -65,19 +74,21 @@ function agentManifest({ outcome, scenario }: TrainedAgent): AgentManifest {
   }
 }
 
-function packageManifest(
-  { outcome, scenario, name, version }: TrainedAgent,
-  unscoped: string,
-): Record<string, unknown> {
-  const trainedOn: ScenarioPackage = scenario.package
+function packageManifest({ outcome, name, version }: TrainedAgent, unscoped: string): Record<string, unknown> {
   return {
     name: name ?? `${unscoped}-${outcome.plan.algorithm}`,
     version: version ?? '0.1.0',
-    description: `Agent trained on ${trainedOn.name}@${trainedOn.version}`,
     license: 'UNLICENSED',
     files: ['agent.json', 'model.onnx', 'README.md', 'learning-curve.svg'],
     agentgym: { kind: 'agent' },
   }
+}
+
+/** Without the scope; of `gymnasium:LunarLander-v3`, `lunarlander-v3`: what npm takes. */
+export function packageNameOf(subject: string): string {
+  const unscoped = subject.replace(/^@[^/]*\//, '').replace(/^(gymnasium|python|openenv|vector):/, '')
+  const name = unscoped.toLowerCase().replace(/[^a-z0-9._-]+/g, '-')
+  return name.replace(/^[^a-z0-9]+/, '') || 'environment'
 }
 
 function json(value: unknown): string {
@@ -85,14 +96,17 @@ function json(value: unknown): string {
 }
 
 /** README.md of an agent package: what it is, how good it is, how to run it and how to get the same result again. */
-function modelCard(agent: AgentManifest, scenario: ScenarioPackage, seconds: number): string {
+function modelCard(agent: AgentManifest, scenario: RunSubject['package'], seconds: number): string {
   const { evaluation } = agent
   const title = escapeMarkdown(scenario.agentgym.title)
   const lines = [
     `# ${title}: trained agent`,
     '',
     `Trained with ${agent.algorithm.toUpperCase()} for ${count(agent.steps)} environment steps (${Math.round(seconds)} s) on \`${agent.scenario.name}@${agent.scenario.version}\`.`,
-    escapeMarkdown(scenario.agentgym.summary),
+    // A template's is yet to be written, and would keep the agent from being published.
+    ...(findReadmePlaceholder(scenario.agentgym.summary) ? [] : [escapeMarkdown(scenario.agentgym.summary)]),
+    '',
+    `**${escapeMarkdown(outcomeText(evaluation))}** on ${count(evaluation.episodes)} held-out episodes.`,
     ...(agent.parent === undefined ? [] : ['', startedFrom(agent.parent)]),
     '',
     '![Learning curve: mean return of the last 100 episodes over environment steps](learning-curve.svg)',
@@ -105,6 +119,9 @@ function modelCard(agent: AgentManifest, scenario: ScenarioPackage, seconds: num
     '| --- | ---: | ---: | --- |',
     ...evaluationRows(agent),
     ...levelTable(agent),
+    '',
+    ...comparedSection(agent),
+    ...calibrationSection(agent),
     '',
     '## Use',
     '',
@@ -181,6 +198,36 @@ function levelTable({ evaluation }: AgentManifest): string[] {
   ]
 }
 
+/** What the probabilities mean; nothing where it was not measured. */
+function calibrationSection({ evaluation: { calibration }, confidence }: AgentManifest): string[] {
+  if (calibration === undefined) return []
+  const measured: [string, Reliability | null][] = [
+    ['probability', calibration.probability],
+    ['confidence', calibration.confidence],
+  ]
+  const rows = measured.flatMap(([name, reliability]) =>
+    reliability === null ? [] : [`| ${name} | ${percent(reliability.ece)} | ${reliabilityText(reliability)} |`],
+  )
+  return [
+    '',
+    '### Calibration',
+    '',
+    `Over the ${count(calibration.choices)} choices of these episodes. A choice is right if its episode was solved.`,
+    '',
+    '| predicted by | expected calibration error | most often |',
+    '| --- | ---: | --- |',
+    ...rows,
+    '',
+    confidence === undefined
+      ? 'The agent has no calibrated confidence: its probabilities are how often the policy would choose, not how often that works.'
+      : `\`confidence\` was fit on ${count(confidence.episodes)} further held-out episodes, which neither training nor this evaluation played.`,
+  ]
+}
+
+function percent(share: number): string {
+  return `${(100 * share).toFixed(1)}%`
+}
+
 function evaluationRows({ evaluation }: AgentManifest): string[] {
   const targets = new Map(evaluation.success.criteria.map((criterion) => [criterion.metric, criterion]))
   const measured = new Map<string, number | null>([['return_mean', evaluation.return_mean]])
@@ -226,9 +273,4 @@ function formatNumber(value: number): string {
 
 function count(value: number): string {
   return value.toLocaleString('en-US')
-}
-
-/** Titles, summaries and metric names are the author's: no Markdown of theirs may act in a buyer's view. */
-function escapeMarkdown(text: string): string {
-  return text.replace(/[\p{Cc}]+/gu, ' ').replace(/[\\`*_{}[\]<>#|!]/g, '\\$&')
 }

@@ -9,8 +9,8 @@ import {
   type TrainingPlan,
   type Trajectory,
 } from '@agentgym/contract'
+import { type EnvironmentSource, isExternal } from '../external/external-source.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
-import type { ScenarioCode } from '../sandbox/scenario-code.ts'
 import { superviseJob, threadEnvironment } from '../sandbox/supervisor.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
 import type { Checkpoint } from './checkpoint.ts'
@@ -19,7 +19,7 @@ import type { RunPlace, TrainingResult } from './training-loop.ts'
 import type { WarmStart } from './warm-start.ts'
 
 export type RunTrainingOptions = {
-  scenario: ScenarioCode
+  scenario: EnvironmentSource
   success: SuccessCriteria
   /** What is 0 for "automatic" is chosen for this machine. */
   plan: TrainingPlan
@@ -72,6 +72,7 @@ export async function runTraining(options: RunTrainingOptions): Promise<Training
     entry: new URL('./training.process.ts', import.meta.url),
     job,
     identity: scenario.identity,
+    network: isExternal(scenario),
     limits: options.limits,
     stop: options.stop,
     signal: options.signal,
@@ -102,7 +103,7 @@ function handle(message: TrainingMessage, options: RunTrainingOptions): void | P
 
 /** What the trainer process gets: nothing but the job. */
 export type TrainingJob = {
-  scenario: ScenarioCode
+  scenario: EnvironmentSource
   success: SuccessCriteria
   /** Rollout workers and learner threads chosen: none of them 0. */
   plan: TrainingPlan

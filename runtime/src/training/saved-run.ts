@@ -1,7 +1,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { resolveTrainingPlan, settingValue, type TrainingPlan } from '@agentgym/contract'
-import { type BuiltScenario, identityOf } from '../sandbox/build-scenario.ts'
+import type { RunSubject } from '../external/opened-environment.ts'
+import { identityOf } from '../sandbox/build-scenario.ts'
 import { assertContinues, type Checkpoint, decodeCheckpoint } from './checkpoint.ts'
 import { type PlanRequest, resolveAutomatic } from './settings.ts'
 
@@ -31,7 +32,7 @@ export async function readSavedRun(out: string): Promise<SavedRun | null> {
  */
 export function continuedPlan(
   { checkpoint, path }: SavedRun,
-  scenario: Pick<BuiltScenario, 'package' | 'hash'>,
+  scenario: RunSubject,
   { seed, ...request }: PlanRequest & { seed: number },
 ): TrainingPlan {
   const plan = requestedPlan(checkpoint.plan, request)

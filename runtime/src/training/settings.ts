@@ -1,5 +1,6 @@
 import { availableParallelism } from 'node:os'
-import { resolveTrainingPlan, type ScenarioPackage, settingValue, type TrainingPlan } from '@agentgym/contract'
+import { resolveTrainingPlan, settingValue, type TrainingPlan } from '@agentgym/contract'
+import type { RunSubject } from '../external/opened-environment.ts'
 
 export type PlanRequest = {
   algorithm?: string
@@ -12,7 +13,7 @@ export type PlanRequest = {
  * How a run trains: defaults, then the scenario's own `training` block, then the user's request.
  * Unknown names, wrong types and values out of range throw `config_invalid` with the field and the nearest valid name.
  */
-export function resolvePlan(scenario: { package: ScenarioPackage }, request: PlanRequest = {}): TrainingPlan {
+export function resolvePlan(scenario: Pick<RunSubject, 'package'>, request: PlanRequest = {}): TrainingPlan {
   const { algorithm, steps, set = {} } = request
   const settings = Object.fromEntries(Object.entries(set).map(([key, text]) => [key, settingValue(key, text)]))
   return resolveAutomatic(resolveTrainingPlan(scenario.package.agentgym.training, { algorithm, steps, settings }))

@@ -4,6 +4,8 @@ import { resolve } from 'node:path'
 import { agentGymHome } from '@agentgym/agent/engine'
 import { AgentGymError, type ResultEvent, type TrainingEvent, type TrainingPlan } from '@agentgym/contract'
 import { rememberScenario } from '../evaluation/scenario-store.ts'
+import type { OpenedEnvironment } from '../external/opened-environment.ts'
+import { NO_TIME_LIMIT } from '../external/space-sizes.ts'
 import { type BuiltScenario, identityOf } from '../sandbox/build-scenario.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { scenarioCode } from '../sandbox/scenario-code.ts'
@@ -16,7 +18,8 @@ import { checkpointPath, readSavedRun } from './saved-run.ts'
 import type { WarmStart } from './warm-start.ts'
 
 export type TrainOptions = {
-  scenario: BuiltScenario
+  /** A scenario, which runs in the sandbox, or an environment of the user's, which stays theirs to close. */
+  scenario: BuiltScenario | OpenedEnvironment
   /** Of `resolvePlan`. */
   plan: TrainingPlan
   /** Unsigned 32-bit; decides weights, episodes and sampling. */
@@ -39,18 +42,19 @@ export type TrainOptions = {
 }
 
 /**
- * Trains an agent on a scenario in a supervised process and writes its package. Failures reject with an AgentGymError;
+ * Trains an agent on a scenario or an environment in a supervised process and writes its package. Failures reject with an AgentGymError;
  * where a checkpoint was written its path is in `data.checkpoint`.
  */
 export async function train(options: TrainOptions): Promise<ResultEvent> {
-  const { scenario } = options
+  const { scenario, plan } = options
+  if ('external' in scenario && plan.algorithm === 'grpo') assertTimeLimit(scenario)
   const out = resolve(options.out)
   const path = checkpointPath(out)
   const release = await lockRun(out)
   try {
     const checkpoint = options.resume ? await readCheckpoint(out, options) : null
     if (!options.resume) await rm(path, { force: true })
-    await rememberScenario(scenario, options.home ?? agentGymHome())
+    if (!('external' in scenario)) await rememberScenario(scenario, options.home ?? agentGymHome())
     const outcome = await runTrainer(options, checkpoint, path)
     await packageAgent(out, { outcome, scenario }).catch((error: unknown) => {
       throw withCheckpoint(error, path)
@@ -70,6 +74,17 @@ export async function train(options: TrainOptions): Promise<ResultEvent> {
   }
 }
 
+/** GRPO keeps room for whole episodes, and waits for the longest of a group. */
+function assertTimeLimit({ external, package: { name } }: OpenedEnvironment): void {
+  if (external.description.maxSteps < NO_TIME_LIMIT) return
+  throw new AgentGymError({
+    code: 'config_invalid',
+    message: `GRPO plays whole episodes, and ${name} does not say how long one may be`,
+    hint: 'Use --algorithm ppo, or give the environment a time limit (gymnasium.wrappers.TimeLimit).',
+    data: { field: 'algorithm' },
+  })
+}
+
 async function runTrainer(
   options: TrainOptions,
   checkpoint: Uint8Array | null,
@@ -77,7 +92,7 @@ async function runTrainer(
 ): Promise<NonNullable<TrainingOutcome>> {
   const { scenario, plan, seed, start, signal, limits, learnerPath, logs = false, onEvent } = options
   const outcome = await runTraining({
-    scenario: await scenarioCode(scenario),
+    scenario: 'external' in scenario ? scenario.external : await scenarioCode(scenario),
     success: scenario.package.agentgym.success,
     ...{ plan, seed, checkpoint, start, limits, learnerPath },
     stop: signal,
@@ -91,7 +106,7 @@ async function runTrainer(
       onEvent({ event: 'checkpoint', steps, path, ...(dropped === undefined ? {} : { dropped }) })
     },
   }).catch((error: unknown) => {
-    throw withCheckpoint(locateFault(error, scenario.sourceMap), path)
+    throw withCheckpoint(locateFault(error, 'external' in scenario ? undefined : scenario.sourceMap), path)
   })
   if (outcome === null) throw stopped(path)
   return outcome

@@ -2,7 +2,8 @@ import { type Evaluation, resolveTrainingPlan } from '@agentgym/contract'
 import { describe, expect, it } from 'vitest'
 import type { Learner } from '../learner/learner-types.ts'
 import type { Algorithm } from './algorithm.ts'
-import { type EvaluationPurpose, runIterations, type TrainingRun } from './training-loop.ts'
+import type { EvaluationPurpose } from './held-out-evaluations.ts'
+import { runIterations, type TrainingRun } from './training-loop.ts'
 
 const learnerMetrics = {
   ...{ policyLoss: 0, valueLoss: 0, entropy: 0, approximateKl: 0, clipFraction: 0, explainedVariance: 0 },
@@ -47,7 +48,8 @@ function simulate(
       const [at] = weights
       played.push({ purpose, steps: at })
       const ok = succeeds(purpose, at)
-      return { evaluation: { return_mean: at, success: { ok, criteria: [] } } as unknown as Evaluation, clear: ok }
+      const evaluation = { return_mean: at, success: { ok, criteria: [] } } as unknown as Evaluation
+      return { evaluation, clear: ok, confidence: null }
     },
     onProgress: () => {},
     onEvaluation: () => {},

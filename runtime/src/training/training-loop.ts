@@ -1,15 +1,13 @@
-import type { AgentParent, Evaluation, ProgressEvent, TrainingPlan } from '@agentgym/contract'
+import type { AgentParent, ConfidenceMap, Evaluation, ProgressEvent, TrainingPlan } from '@agentgym/contract'
 import { isBetter } from '../evaluation/summarize.ts'
 import type { Learner } from '../learner/learner-types.ts'
 import type { Algorithm, Iteration } from './algorithm.ts'
 import { type Checkpoint, MAX_REPLAY_BYTES } from './checkpoint.ts'
+import type { EvaluationPurpose, HeldOutEvaluation } from './held-out-evaluations.ts'
 import { appendToCurve, type CurvePoint, EpisodeStatistics, type RunClock, startClock } from './run-statistics.ts'
 
 /** Where a run stands: iterations done, and the environment steps that they took. */
 export type RunPlace = { iteration: number; steps: number; seconds: number }
-
-/** What an evaluation is for: each purpose has held-out episodes of its own. */
-export type EvaluationPurpose = 'selection' | 'confirmation' | 'final'
 
 export type TrainingRun = {
   plan: TrainingPlan
@@ -23,10 +21,7 @@ export type TrainingRun = {
    * Held-out evaluation of these weights; `clear` if it meets every criterion with a margin. `final` is published: it is
    * asked for once, of the weights that are kept.
    */
-  evaluate(
-    weights: Float32Array,
-    purpose: EvaluationPurpose,
-  ): Promise<{ evaluation: Evaluation; clear: boolean | null }>
+  evaluate(weights: Float32Array, purpose: EvaluationPurpose): Promise<HeldOutEvaluation>
   resume: Checkpoint | null
   /** The agent whose weights the learner starts with; null if they are random, or a resumed run's. */
   parent: AgentParent | null
@@ -45,6 +40,8 @@ export type TrainingRun = {
 export type TrainingResult = {
   weights: Float32Array
   evaluation: Evaluation
+  /** Null: the agent is not calibrated. */
+  confidence: ConfidenceMap | null
   /** Steps after which these weights were reached, and steps trained in all. */
   stepsOfWeights: number
   steps: number
@@ -181,10 +178,11 @@ async function chooseWeights(run: TrainingRun, state: RunState): Promise<Chosen>
 
 async function finish(run: TrainingRun, state: RunState, chosen: Chosen): Promise<TrainingResult> {
   const checkpoint = await checkpointOf(run, state)
-  const { evaluation } = await run.evaluate(chosen.weights, 'final')
+  const { evaluation, confidence } = await run.evaluate(chosen.weights, 'final')
   return {
     weights: chosen.weights,
     evaluation,
+    confidence,
     stepsOfWeights: chosen.steps,
     steps: state.steps,
     iterations: state.iteration,

@@ -1,6 +1,8 @@
 import { type EncoderSet, type EncodingCounts, LOG_STD_RANGE, obtainEncoders } from '@agentgym/agent/engine'
 import type { PolicySpec, ProgressEvent, ScenarioLogs, TrainingPlan } from '@agentgym/contract'
 import { Evaluator } from '../evaluation/evaluator.ts'
+import { LinkThread } from '../external/environment-link.ts'
+import { isExternal } from '../external/external-source.ts'
 import { createLearner, loadPath } from '../learner/learner.ts'
 import type { Learner } from '../learner/learner-types.ts'
 import { fixedStatistics } from '../policy/fixed-statistics.ts'
@@ -15,21 +17,16 @@ import { assertContinues, type Checkpoint, decodeCheckpoint, encodeCheckpoint, s
 import { chooseDefaults, MEASURED_STEPS, type Measurement, measureRewards, withChosen } from './chosen-defaults.ts'
 import { dqn } from './dqn.ts'
 import { grpo } from './grpo.ts'
+import { evaluateHeldOut } from './held-out-evaluations.ts'
 import { isOffPolicy } from './off-policy.ts'
 import { policyOfPlan } from './policy-of-plan.ts'
 import { planRollouts, ppo } from './ppo.ts'
 import type { TrainingJob, TrainingMessage, TrainingOutcome } from './run-training.ts'
 import { sac } from './sac.ts'
 import { environmentsOf } from './settings.ts'
-import { type EvaluationPurpose, type RunPlace, runIterations, type TrainingRun } from './training-loop.ts'
+import { type RunPlace, runIterations, type TrainingRun } from './training-loop.ts'
 import { TrajectorySampler } from './trajectory-sampler.ts'
 import { assertStartsFrom } from './warm-start.ts'
-
-/**
- * Three sets of held-out episodes: `selection` chooses the best weights, `confirmation` ends training early, and `final`
- * is published. A value that decided anything would be biased, so the final episodes are played once, at the end.
- */
-const evaluationSeeds: Record<EvaluationPurpose, number> = { selection: 0x5e1ec7, confirmation: 0xc0ff1e, final: 0 }
 
 /** Milliseconds between progress lines, beyond the first ten. */
 const PROGRESS_INTERVAL_MS = 50
@@ -38,9 +35,11 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
   const { seed, scenario, success } = job
   const { settings } = job.plan
   const send = (message: TrainingMessage) => void channel.send(message)
+  const links = isExternal(scenario) ? await LinkThread.spawn() : null
+  const connect = links === null ? undefined : () => links.connect()
   const threads = Promise.all([
     RolloutPool.spawn(settings.rollout_workers, channel.watchBoard, logReader(job, send)),
-    Evaluator.spawn((board) => channel.watchBoard(settings.rollout_workers, board)),
+    Evaluator.spawn((board) => channel.watchBoard(settings.rollout_workers, board), connect),
   ])
   // While the threads start.
   loadPath(settings.execution_provider, job.learnerPath)
@@ -51,7 +50,7 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
   const groupSize = job.plan.algorithm === 'grpo' ? job.plan.settings.group_size : undefined
   const environments = environmentsOf(job.plan)
   const description = await pool.open({
-    ...{ scenario, environments, groupSize, seed, limits: channel.limits },
+    ...{ scenario, connect, environments, groupSize, seed, limits: channel.limits },
     keepLogs: job.logs,
   })
   const policy = policyOfPlan(job.plan, description, resume === null ? settings : settingsOf(resume.plan))
@@ -74,22 +73,17 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
   const rolloutSteps = plan.algorithm === 'grpo' ? description.maxSteps : planRollouts(plan.settings).rolloutSteps
   await pool.configure({ spec: policy, rolloutSteps, executionProvider: settings.execution_provider, encoders })
   const observe = trajectories(job, policy, resume, send)
+  const heldOut = {
+    ...{ evaluator, scenario, success, policy, encoders, description, settings },
+    limits: channel.limits,
+  }
   const result = await runIterations({
     ...{ plan, seed, learner, resume },
     parent: job.start?.parent ?? null,
     scenarioHash: scenario.identity.hash,
     algorithm: algorithmOf(plan, seed, policy, { collector: pool, learner, observe }),
     reference: referenceOf(job, resume, learner),
-    evaluate: (weights, purpose) =>
-      evaluator.evaluate({
-        ...{ scenario, success, policy, encoders },
-        model: exportModel(policy, weights),
-        ownModel: true,
-        episodes: settings.evaluation_episodes,
-        seed: evaluationSeeds[purpose],
-        taskOrder: 'drawn',
-        limits: channel.limits,
-      }),
+    evaluate: (weights, purpose) => evaluateHeldOut(heldOut, weights, purpose),
     onProgress: progress(job, channel, (event) =>
       send({ type: 'progress', event: { ...event, ...textEncoding(pool.encoding) } }),
     ),

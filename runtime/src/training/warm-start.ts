@@ -9,11 +9,11 @@ import {
   continuedAgentPlan,
   type PolicySpec,
   parseJson,
-  type ScenarioPackage,
   settingValue,
   type TrainingAlgorithm,
   type TrainingPlan,
 } from '@agentgym/contract'
+import type { RunSubject } from '../external/opened-environment.ts'
 import { readPolicyWeights } from '../policy/read-weights.ts'
 import { type PlanRequest, resolveAutomatic } from './settings.ts'
 
@@ -60,7 +60,7 @@ async function readPackage(folder: string): Promise<Omit<AgentParent, 'model_has
 
 /** As `resolvePlan`, with the agent's algorithm and network where the request names no other. */
 export function warmStartPlan(
-  scenario: { package: ScenarioPackage },
+  scenario: Pick<RunSubject, 'package'>,
   { algorithm, steps, set = {} }: PlanRequest,
   start: Pick<WarmStart, 'algorithm' | 'policy'>,
 ): TrainingPlan {

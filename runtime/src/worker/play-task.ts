@@ -7,6 +7,7 @@ import {
 } from '@agentgym/contract'
 import { type EvaluateOptions, playEvaluation } from '../evaluation/evaluate-agent.ts'
 import type { PlayedEvaluation } from '../evaluation/evaluator.ts'
+import { locateFault } from '../sandbox/source-place.ts'
 import { cut, hasDied, publicReport, withoutFolders } from './failure-report.ts'
 
 type Task = LeasedEvaluation['evaluation']['tasks'][number]
@@ -35,7 +36,9 @@ export async function playTask(task: Task, { folder, onSample, ...stage }: Stage
     } catch (error) {
       if (stage.signal.aborted || !(error instanceof AgentGymError)) throw error
       if (attempt === 1 && hasDied(error)) continue
-      return { id, evaluation: null, error: publicReport(error, [folder]), episode_returns: null, repeat: null }
+      // By the author's files, without their code: the agent's owner may not read it.
+      const located = locateFault(error, stage.scenario?.sourceMap, { frames: false })
+      return { id, evaluation: null, error: publicReport(located, [folder]), episode_returns: null, repeat: null }
     }
   }
 }

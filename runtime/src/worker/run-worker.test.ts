@@ -120,6 +120,11 @@ describe('an evaluation', { timeout: 120_000 }, () => {
     expect(sample?.steps.map(({ observation }) => observation[1])).toEqual(
       sample?.steps.map((_, step) => Number((step / 9).toPrecision(5))),
     )
+    // The greedy choice is the likeliest.
+    for (const { action, likely = [] } of sample?.steps ?? []) {
+      expect(likely[0].choice).toBe(action[0])
+      expect(likely.reduce((sum, { probability }) => sum + probability, 0)).toBeCloseTo(1, 2)
+    }
     expect(events).toContainEqual(
       expect.objectContaining({ event: 'finished', subject: '@acme/walker@1.0.0', ok: true }),
     )
@@ -179,7 +184,10 @@ describe('an evaluation', { timeout: 120_000 }, () => {
     const job = await addEvaluation(renamed, broken)
     const events = await workThrough(server)
     expect(job.evaluation?.results).toMatchObject([
-      { id: 'claim', evaluation: null, error: { code: 'scenario_threw' } },
+      {
+        ...{ id: 'claim', evaluation: null },
+        error: { code: 'scenario_threw', data: { stack: expect.stringContaining('src/index.js:') } },
+      },
       { id: 'held_out', evaluation: null, error: { code: 'scenario_threw' } },
     ])
     expect(events).toContainEqual(expect.objectContaining({ event: 'finished', failed: ['claim', 'held_out'] }))

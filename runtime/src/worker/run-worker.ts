@@ -15,6 +15,7 @@ import { doEvaluation } from './evaluate-job.ts'
 import { HeldLease } from './held-lease.ts'
 import type { JobContext, WorkerTracing } from './job-context.ts'
 import { describeMachine, type Machine, MachineUsage, machineName } from './machine.ts'
+import { doReplay } from './replay-job.ts'
 import { isLost, isTransient, now, pause, retryAfterMs, withinTime } from './server-requests.ts'
 import { trainRun } from './train-run.ts'
 import { nameOf, type OnWorkerEvent, type WorkerEvent } from './worker-event.ts'
@@ -47,7 +48,7 @@ export type WorkerOptions = {
   serving?: ServingOptions
 }
 
-const everyKind: WorkerKind[] = ['check', 'evaluate', 'train', 'call']
+const everyKind: WorkerKind[] = ['replay', 'check', 'evaluate', 'train', 'call']
 const longestRetryMs = 60_000
 const requestLimitMs = 30_000
 /** Memory that a slot should have at least. */
@@ -181,6 +182,8 @@ async function runJob(worker: Worker, { job, leaseMs, requestedAt }: Leased): Pr
 
 function perform(job: LeasedJob, context: JobContext): Promise<WorkerEvent> {
   switch (job.kind) {
+    case 'replay':
+      return doReplay(job, context)
     case 'check':
       return doCheck(job, context)
     case 'evaluate':

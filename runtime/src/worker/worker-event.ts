@@ -1,6 +1,6 @@
 import type { ErrorReport, JobKind, LeasedJob, RunState } from '@agentgym/contract'
 
-/** What an event is about. `subject` is `@scope/name@version` of what is checked, evaluated or trained on. */
+/** What an event is about. `subject` is `@scope/name@version` of what is played, checked, evaluated or trained on. */
 type JobName = {
   job: string
   kind: JobKind
@@ -18,7 +18,7 @@ export type WorkerEvent =
   | ({ event: 'checkpoint'; iteration: number; bytes: number } & JobName)
   /** The trainer's process died; the run goes on from its last checkpoint, with the same lease. */
   | ({ event: 'restarted'; error: ErrorReport; iteration: number } & JobName)
-  /** A check or an evaluation has its result; `failed` are the checks and tasks that failed. */
+  /** A replay, a check or an evaluation has its result; `failed` are the checks and tasks that failed. */
   | ({ event: 'finished'; ok: boolean; failed: string[] } & JobName)
   /** A run has ended. */
   | ({ event: 'ended'; state: RunState; error?: ErrorReport } & JobName)
@@ -36,6 +36,8 @@ export type OnWorkerEvent = (event: WorkerEvent) => void
 export function nameOf(job: LeasedJob): JobName {
   const { id, kind } = job
   switch (kind) {
+    case 'replay':
+      return { job: id, kind, subject: named(job.replay.scenario) }
     case 'check':
       return { job: id, kind, subject: named(job.package) }
     case 'evaluate':

@@ -1,7 +1,9 @@
 // @module-tag full
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { loadAgent } from '@agentgym/agent'
 import { loadModelSession } from '@agentgym/agent/engine'
+import { agentServer } from '@agentgym/agent/server'
 import { readAgent } from '@agentgym/runtime'
 import { afterAll, describe, expect, it } from 'vitest'
 import { createLearner } from '../../src/learner/learner.ts'
@@ -45,8 +47,32 @@ describe('B09: an exported agent keeps its observation statistics', { timeout: 1
     learner.setWeights(decodeCheckpoint(await readFile(run.checkpoint), 'x').weights)
     const { distribution } = learner.forward(observations, 100)
     expect(largestDifference(distribution, served)).toBeLessThan(1e-4)
+
+    // As buyers call it: over HTTP, alone and as one of many. Softmax forgets what all logits have in common.
+    const agent = await loadAgent(run.out)
+    const app = agentServer([{ name: 'signal', version: null, agent }])
+    const act = async (body: object): Promise<{ decisions: Decided[] } & Decided> => {
+      const headers = { 'content-type': 'application/json' }
+      const response = await app.request('/act', { method: 'POST', headers, body: JSON.stringify(body) })
+      return JSON.parse(await response.text())
+    }
+    const seen = Array.from(observations, (observation) => [observation])
+    const { decisions } = await act({ observations: seen })
+    for (const [i, observation] of seen.entries()) {
+      const [a, b] = [distribution[2 * i], distribution[2 * i + 1]]
+      for (const { action, choices } of [decisions[i], await act({ observation })]) {
+        expect(action).toBe(a < b ? 1 : 0)
+        const margin = Math.log(choices[1].probability) - Math.log(choices[0].probability)
+        expect(Math.abs(margin - (b - a))).toBeLessThan(1e-4)
+      }
+    }
+    expect(await act({ observations: seen })).toEqual({ model: 'signal', decisions })
+    expect(new Uint8Array(await readFile(join(run.out, 'model.onnx')))).toEqual(model)
+    agent.dispose()
   })
 })
+
+type Decided = { action: number; choices: { probability: number }[] }
 
 function largestDifference(a: Float32Array, b: Float32Array): number {
   return a.reduce((largest, value, i) => Math.max(largest, Math.abs(value - b[i])), 0)

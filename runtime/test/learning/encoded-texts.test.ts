@@ -4,6 +4,7 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { readAgentWithModel } from '@agentgym/agent/engine'
 import { resolveTrainingPlan } from '@agentgym/contract'
+import { isLong } from '@agentgym/testkit/tier'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { evaluateAgent } from '../../src/evaluation/evaluate-agent.ts'
 import { ServedAgent } from '../../src/hosting/served-agent.ts'
@@ -40,12 +41,18 @@ beforeAll(async () => {
 
 const common = { environments: 8, hidden: [16], evaluation_episodes: 12, rollout_workers: 2 }
 
-describe.each([
+const variants: [algorithm: string, changes: Record<string, number | string>][] = [
   ['ppo', { steps: 640, rollout_steps: 20, checkpoint_every: 320 }],
-  ['a2c', { steps: 640, checkpoint_every: 320 }],
   ['grpo', { steps: 384, group_size: 4, groups: 4, checkpoint_every: 192 }],
-  ['ppo', { steps: 640, rollout_steps: 20, checkpoint_every: 320, memory: 'gru', memory_units: 8 }],
-])(
+]
+if (isLong) {
+  variants.push(
+    ['a2c', { steps: 640, checkpoint_every: 320 }],
+    ['ppo', { steps: 640, rollout_steps: 20, checkpoint_every: 320, memory: 'gru', memory_units: 8 }],
+  )
+}
+
+describe.each(variants)(
   '%s with encoded texts %o',
   (algorithm, changes) => {
     const { environments, ...others } = common

@@ -47,7 +47,7 @@ function listen(at: string): Promise<Server> {
  * What the intruder could do behind these walls, beside a process of the same user (by default: this one) that holds a
  * secret.
  */
-async function intrude(walls: Walls, user?: number): Promise<Map<string, string>> {
+async function intrude(walls: Walls, user?: number, network = false): Promise<Map<string, string>> {
   const as = user === undefined ? [] : ['setpriv', `--reuid=${user}`, `--regid=${user}`, '--clear-groups']
   const [file, ...parameters] = [...as, 'sleep', '600']
   const victim = spawn(file, parameters, { env: { PATH: process.env.PATH, SECRET: 'secret' } })
@@ -64,6 +64,7 @@ async function intrude(walls: Walls, user?: number): Promise<Map<string, string>
     ].concat([path.basename(folder), path.join(folder, 'secret')]),
     readable: [intruder],
     folder: work,
+    network,
   })
   const jobFolder = mkdtempSync(path.join(tmpdir(), 'agentgym-walls-job-'))
   const job = startJob(command, jobFolder, {})
@@ -97,10 +98,19 @@ describe('native code in the place of a job', () => {
     else await expectHeld(await machineWalls())
   })
 
+  test('of a run on the environment of the user reaches sockets, and nothing else', async () => {
+    const walls = await machineWalls()
+    const reached = granted(await intrude(walls, undefined, true))
+    expect(reached).toContain('connect to a server on this machine')
+    if (walls.missing.length > 0) return
+    // Sockets of the network, and no file: a Unix socket in the file system stays out of reach.
+    expect(reached.filter((what) => !/network|server|netlink|vsock|abstract/.test(what))).toEqual([])
+  })
+
   test('can reach much of it without walls', async () => {
     const none: Walls = {
       ...(await machineWalls()),
-      wrap: ({ command }) => ({ command: [...command], bubblewrap: false }),
+      wrap: ({ command }) => ({ command: [...command], bubblewrap: false, network: false }),
     }
     expect(granted(await intrude(none))).toEqual(
       expect.arrayContaining([

@@ -12,7 +12,7 @@ import {
 import { actionComponents } from './policy/action-components.ts'
 import { beforeSquash, greedyActions, type SampledActions, sampleActions } from './policy/action-sampling.ts'
 import type { PolicySession } from './policy/model-session.ts'
-import type { Spaces } from './policy/policy-leaves.ts'
+import type { ActingSpaces } from './policy/policy-leaves.ts'
 import type { TextVectors } from './texts/text-vectors.ts'
 
 /** Random numbers for one batch: a seed and a count of the batches that it was used for. */
@@ -21,6 +21,8 @@ export type SamplingSeed = { seed: number; step: number }
 export type Decided = HostedAction & {
   /** Probabilities of the action, or of the tool, where it is one choice of several. */
   choices: number[] | null
+  /** The probability of what was chosen of them. */
+  chosen: number | null
   /** Expected return from here, as the policy sees it, in the reward's own units. */
   value: number | null
 }
@@ -38,7 +40,7 @@ export class Acting {
   readonly #sampled: SampledActions
   readonly #choosing: ReturnType<typeof choosingLeaf>
 
-  constructor(session: PolicySession, spaces: Spaces, vectors: TextVectors) {
+  constructor(session: PolicySession, spaces: ActingSpaces, vectors: TextVectors) {
     this.batch = session.batch
     this.#session = session
     this.#rows = new Rows(session.spec, session.batch)
@@ -128,12 +130,14 @@ export class Acting {
       )
     }
     const choices = this.#choosing && choiceProbabilities(this.#choosing, distribution, masks)
+    const chosen = choices && this.#choosing && choices[this.#rows.action[this.#choosing.offset]]
     const value = values === null ? null : values[row]
     return {
       ...this.#describe(this.#rows.action, call.observation),
       // Of a tool with parameters, the tool is not the whole action.
       probabilities: spec.action.length === 1 ? choices : null,
       choices,
+      chosen,
       value: value !== null && Number.isFinite(value) ? value : null,
       ...(state.length === 0 ? {} : { state: readState(state) }),
     }

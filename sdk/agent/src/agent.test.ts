@@ -1,4 +1,4 @@
-import { AgentGymError, type AgentManifest, type SpaceDescription } from '@agentgym/contract'
+import { AgentGymError, type AgentManifest, confidenceOf, type SpaceDescription } from '@agentgym/contract'
 import { describe, expect, it } from 'vitest'
 import { goodModel, goodPolicy } from '../../../testdata/models/good-models.ts'
 import { goodAgent } from '../../../testdata/tarballs/good-agent.ts'
@@ -49,6 +49,18 @@ describe('a decision', () => {
     expect(Math.abs(share - expected)).toBeLessThan(4 * Math.sqrt((expected * (1 - expected)) / drawn.length))
     expect(draws(1)).toEqual(drawn)
     expect(draws(2)).not.toEqual(drawn)
+  })
+
+  it('has a confidence where the agent is calibrated and the choice is the likeliest', () => {
+    const map = { slope: 0.5, intercept: -1 }
+    const calibrated = agentOf({ confidence: { method: 'platt', ...map, episodes: 10, choices: 20, seed: 1 } })
+    const { confidence, choices } = calibrated.act([0.3, -1])
+    const chosen = Math.max(...(choices ?? []).map(({ probability }) => probability))
+    expect(confidence).toBe(confidenceOf(map, chosen))
+    expect(calibrated.actBatch([[0.3, -1]])[0].confidence).toBeCloseTo(confidence as number, 6)
+    expect(calibrated.act([0.3, -1], { mask: [true, false] }).confidence).toBe(confidenceOf(map, 1))
+    expect(calibrated.act([0.3, -1], { deterministic: false }).confidence).toBeNull()
+    expect(agentOf().act([0.3, -1]).confidence).toBeNull()
   })
 
   it('is not drawn by an agent that knows no probabilities', () => {

@@ -1,4 +1,4 @@
-import { AgentGymError, type AgentManifest, type SpaceDescription } from '@agentgym/contract'
+import { AgentGymError, type AgentManifest, confidenceOf, type SpaceDescription } from '@agentgym/contract'
 import { wordsOf } from '@agentgym/contract/protocols'
 import { Acting, type Decided, type SamplingSeed } from './acting.ts'
 import { type LoadedModel, openBatch } from './policy/model-session.ts'
@@ -23,7 +23,10 @@ export type AgentTypes = {
 }
 
 export type ActOptions<Mask = unknown> = {
-  /** What is legal, in the form of the action, as the scenario's `actionMask` gives it. Default: everything. */
+  /**
+   * What is legal, in the form of the action, as the scenario's `actionMask` gives it; null: everything. An agent whose
+   * agent.json says `mask_required` refuses a decision without it; for others, everything is the default.
+   */
   mask?: Mask | null
   /** False samples from the probabilities. Default: the likeliest action, as in the agent's evaluation. */
   deterministic?: boolean
@@ -52,6 +55,11 @@ export type Decision<Types extends AgentTypes = AgentTypes> = Types['choice'] & 
   action: Types['action']
   /** The choices that the action or the tool was picked from, with their probabilities; null for an agent that has none. */
   choices: Choice[] | null
+  /**
+   * The chance that the episode is solved, from the probability of the choice: calibrated on held-out episodes, for observations
+   * and masks as the scenario gives them. Null for an agent that is not calibrated, and for actions that are sampled.
+   */
+  confidence: number | null
   /** Expected return from here on, as the agent sees it, in units of the reward; null if it does not say. */
   value: number | null
   /** Of an agent with memory: pass it on with the next observation of the episode. Null for others. */
@@ -107,7 +115,7 @@ export class Agent<Types extends AgentTypes = AgentTypes> {
 
   /**
    * Decides on one observation, which has the form that the scenario's `observe` returns. Throws `observation_invalid`, whose
-   * message names the field, and `model_output_invalid`.
+   * message names the field, `mask_required` and `model_output_invalid`.
    */
   act(observation: Types['observation'], options: ActOptions<Types['mask']> = {}): Decision<Types> {
     this.#single ??= new Acting(openBatch(this.#model, SINGLE), this.manifest.scenario, this.#vectors)
@@ -161,13 +169,13 @@ export class Agent<Types extends AgentTypes = AgentTypes> {
     firstRow?: number,
   ): Decision<Types>[] {
     const calls = observations.map((observation, i) => {
-      const { mask = null, state } = options[i]
+      const { mask, state } = options[i]
       return { observation, action_mask: mask, state }
     })
     const answers = acting.decide(calls, deterministic ? null : this.#sampling())
     return answers.map((answer, i) => {
       if (answer instanceof AgentGymError) throw firstRow === undefined ? answer : inRow(answer, firstRow + i)
-      return this.#decision(answer)
+      return this.#decision(answer, deterministic)
     })
   }
 
@@ -183,13 +191,16 @@ export class Agent<Types extends AgentTypes = AgentTypes> {
     return { seed: this.#seed, step: this.#decisions++ }
   }
 
-  #decision({ action, label, choices, value, state }: Decided): Decision<Types> {
+  #decision({ action, label, choices, chosen, value, state }: Decided, deterministic: boolean): Decision<Types> {
+    const { confidence } = this.manifest
     const decision: Decision = {
       action,
       label,
       arguments: argumentsOf(this.manifest.scenario.action, action, label),
       choices:
         choices?.map((probability, index) => ({ index, label: this.#labels?.[index] ?? null, probability })) ?? null,
+      confidence:
+        confidence !== undefined && deterministic && chosen !== null ? confidenceOf(confidence, chosen) : null,
       value,
       state: state ?? null,
     }

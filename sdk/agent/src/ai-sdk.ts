@@ -3,10 +3,20 @@ import type {
   Experimental_DecisionModelV4Answer as DecisionAnswer,
   Experimental_DecisionModelV4 as DecisionModel,
 } from '@ai-sdk/provider'
-import type { ModelMessage, PrepareStepFunction, ToolSet } from 'ai'
-import { isSure, rankTools, readObservation, refuseMemory, type ToolPolicyOptions } from './adapters/tool-policy.ts'
+import { asSchema, type ModelMessage, type PrepareStepFunction, type ToolSet } from 'ai'
+import { callsIn, lastText } from './adapters/ai-messages.ts'
+import { callingModel } from './adapters/language-model-v4.ts'
+import {
+  isFinished,
+  planTurn,
+  readObservation,
+  refuseMemory,
+  requiredOf,
+  type ToolPolicyOptions,
+} from './adapters/tool-policy.ts'
 import type { Agent } from './agent.ts'
 
+export { toolPolicyModel } from './adapters/language-model-v4.ts'
 export type { RankedTools, ToolChoice, ToolPolicyOptions } from './adapters/tool-policy.ts'
 
 /**
@@ -54,40 +64,37 @@ function decisionAnswer(answer: ReturnType<typeof chosen>): DecisionAnswer {
 }
 
 /**
- * `prepareStep` of AI SDK 7's `generateText` and `streamText`: leaves the language model the policy's likeliest tool, or the
- * `keep` likeliest ones, so that it writes the arguments only. `mode: 'pick'` is the same as `narrow` with `keep: 1`, because a
- * step always asks the language model.
+ * `prepareStep` of AI SDK 7's `generateText` and `streamText`. Where the policy is sure, its tool is called without the language
+ * model; where that has to write arguments or to choose, it gets the policy's tool, or the `keep` likeliest ones. The language
+ * model then writes all arguments of the tool; with `toolPolicyModel`, only those that the policy does not choose.
  */
 export function prepareToolStep<Tools extends ToolSet>(
   tools: Tools,
   options: ToolPolicyOptions<readonly ModelMessage[]>,
 ): PrepareStepFunction<Tools> {
-  const { agent, mode = 'pick', keep = 1, threshold, otherTools, isDone, onChoice } = options
+  const { agent, isDone, onChoice } = options
   refuseMemory(agent)
-  const names = Object.keys(tools)
+  const offered = Object.keys(tools)
   const observe = options.observe ?? ((messages: readonly ModelMessage[]) => readObservation(agent, lastText(messages)))
-  return ({ messages }) => {
-    if (isDone?.(messages)) return { activeTools: [], toolChoice: 'none' }
+  return async ({ messages }) => {
+    if (isDone?.(messages) || isFinished(options, callsIn(messages))) return { activeTools: [], toolChoice: 'none' }
     const observation = observe(messages)
-    const policy = rankTools(agent, observation, names, otherTools)
-    onChoice?.({ policy, model: null, observation })
-    if (policy === null || mode === 'advise' || !isSure(policy, threshold)) return {}
+    const schemas = await schemasOf(tools)
+    const plan = planTurn(agent, options, { observation, offered, required: (name) => requiredOf(schemas.get(name)) })
+    const { policy, reason } = plan
+    onChoice?.({ reason, policy, model: null, observation })
+    if (plan.step === 'call') return { model: callingModel(plan.policy) }
+    if (plan.tools === null) return {}
     // What was ranked are names of these tools.
-    const kept = (mode === 'pick' ? [policy.tool] : policy.ranked.slice(0, keep)) as Extract<keyof Tools, string>[]
+    const kept = plan.tools as Extract<keyof Tools, string>[]
     // Named, as some models call another tool although only one is active.
-    return { activeTools: kept, toolChoice: kept.length === 1 ? { type: 'tool', toolName: kept[0] } : 'required' }
+    return { activeTools: kept, ...(kept.length === 1 && { toolChoice: { type: 'tool', toolName: kept[0] } }) }
   }
 }
 
-/** Of the last message from the user or a tool. */
-function lastText(messages: readonly ModelMessage[]): string {
-  const content = messages.findLast(({ role }) => role === 'user' || role === 'tool')?.content ?? ''
-  if (typeof content === 'string') return content
-  const texts = content.map((part) => {
-    if (part.type === 'text') return part.text
-    if (part.type !== 'tool-result') return ''
-    const { output } = part
-    return output.type === 'text' ? output.value : output.type === 'json' ? JSON.stringify(output.value) : ''
+async function schemasOf(tools: ToolSet): Promise<Map<string, unknown>> {
+  const entries = Object.entries(tools).map(async ([name, { inputSchema }]) => {
+    return [name, await asSchema(inputSchema).jsonSchema] as const
   })
-  return texts.at(-1) ?? ''
+  return new Map(await Promise.all(entries))
 }

@@ -14,16 +14,19 @@ import {
   Problem,
   type TextSink,
 } from '@agentgym/scenario/engine'
-import type { Spaces } from './policy/policy-leaves.ts'
+import type { ActingSpaces } from './policy/policy-leaves.ts'
 import { encodedLeaves } from './texts/sentence-encoders.ts'
 import type { TextVectors } from './texts/text-vectors.ts'
 
-/** What an agent is asked: an observation as the scenario gives it, what is legal (null: all), and what it remembered. */
+/**
+ * What an agent is asked: an observation as the scenario gives it, what is legal (null: everything; undefined: the caller did
+ * not say), and what it remembered.
+ */
 export type Call = { observation: unknown; action_mask: unknown; state?: string | null }
 
 /**
- * Writes a call into the rows that the policy reads, by the engine's own encoders: as in training. Without a mask everything
- * is legal. Throws `observation_invalid`; the rows then hold an observation of zeros and no mask.
+ * Writes a call into the rows that the policy reads, by the engine's own encoders: as in training. Throws
+ * `observation_invalid` and `mask_required`; the rows then hold an observation of zeros and no mask.
  */
 type CallEncoder = (call: Call, observation: Float32Array, mask: Uint8Array) => void
 
@@ -51,7 +54,10 @@ export function readState(row: Float32Array): string {
 }
 
 /** Compiles the encoders of an agent's spaces. */
-export function callEncoder({ observation: observed, action }: Spaces, vectors: TextVectors): CallEncoder {
+export function callEncoder(
+  { observation: observed, action, mask_required: maskRequired }: ActingSpaces,
+  vectors: TextVectors,
+): CallEncoder {
   const texts = new CallTexts()
   const writeObservation = observationEncoder(observed, '', null, texts)
   const encoded = encodedLeaves(observed)
@@ -82,7 +88,8 @@ export function callEncoder({ observation: observed, action }: Spaces, vectors: 
           observation.set(vectors.vector(leaf, texts.read(place)), leaf.offset)
         }
       })
-      if (call.action_mask === null) {
+      if (call.action_mask === undefined && maskRequired) throw missingMask(expected.action_mask)
+      if (call.action_mask === null || call.action_mask === undefined) {
         if (!maskPointers(pointers, call.observation, mask)) throw invalid('observation', NO_TOOL)
         return
       }
@@ -96,6 +103,15 @@ export function callEncoder({ observation: observed, action }: Spaces, vectors: 
       throw error
     }
   }
+}
+
+function missingMask(expected: string): AgentGymError {
+  return new AgentGymError({
+    code: 'mask_required',
+    message: 'This agent has only ever chosen among legal actions, and the call does not say which are.',
+    hint: `Send the mask that the scenario's actionMask gives (${expected}), or offer only the tools or choices that are legal.`,
+    data: { field: 'action_mask', expected },
+  })
 }
 
 const NO_TOOL = 'no tool can be called: those that are legal choose from lists without a legal item'

@@ -121,6 +121,17 @@ describe('a name', () => {
     expect(asked).toEqual([])
     await loadAgent('@t/maze-ppo@0.2.0').catch(() => {})
     expect(asked).toHaveLength(1)
+    // It is not on this machine any more: the locked version is downloaded, and no other bytes.
+    rmSync(join(home, 'packages'), { recursive: true })
+    asked = []
+    await loadAgent('@t/maze-ppo')
+    expect(asked).toEqual([`${path}0.1.0`, file('0.1.0')])
+    rmSync(join(home, 'packages'), { recursive: true })
+    Object.assign(answers[file('0.1.0')], { body: answers[file('0.2.0')].body })
+    Object.assign(answers[`${path}0.1.0`].body as object, {
+      integrity: await integrityOf(answers[file('0.2.0')].body as Buffer),
+    })
+    await expect(loadAgent('@t/maze-ppo')).rejects.toMatchObject({ code: 'integrity_mismatch' })
     cwd.mockRestore()
   })
 })

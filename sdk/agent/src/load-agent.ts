@@ -66,26 +66,29 @@ async function obtainPackage(target: PackageTarget, options: LoadOptions): Promi
   const surroundings = ownSurroundings()
   const locked = await findLocked(target, surroundings)
   if (locked?.folder) return locked.folder
+  const wanted = locked === undefined ? target : { name: locked.name, range: locked.version }
   const found = await findConnection(surroundings, options.server)
   const connection = options.token === undefined ? found : { ...found, token: options.token }
-  if (options.offline) return recall(target, connection, surroundings)
+  if (options.offline) return recall(wanted, connection, surroundings)
   try {
-    return await download(target, connection, surroundings, options)
+    return await download(wanted, connection, surroundings, { ...options, integrity: locked?.integrity })
   } catch (error) {
     if (!isUnreachable(error)) throw error
-    return await recall(target, connection, surroundings, error)
+    return await recall(wanted, connection, surroundings, error)
   }
 }
 
+/** `integrity` is what the lock file says of the version, if it has it; what the server says is not believed then. */
 async function download(
   target: PackageTarget,
   connection: Connection,
   surroundings: Surroundings,
-  { onProgress }: LoadOptions,
+  { onProgress, integrity: locked }: LoadOptions & { integrity: string | undefined },
 ): Promise<string> {
   const home = agentGymHome(surroundings)
   const client = clientOf(connection)
-  const { version, integrity, tarball } = await resolveVersion(client, target)
+  const { version, tarball, ...resolved } = await resolveVersion(client, target)
+  const integrity = locked ?? resolved.integrity
   const place = { server: connection.server, name: target.name, version }
   const stored = await findStored(integrity, home)
   if (stored !== null) {

@@ -44,12 +44,13 @@ export function writePython({ scenario }: Pick<AgentManifest, 'scenario'>): stri
     ['Action', inPython(actionShape(action), 'Action', classes)],
     ['Label', inPython(words.length === 0 ? { kind: 'nothing' } : { kind: 'words', words }, 'Label', classes)],
   ]
+  const own = aliases.flatMap(([name, type]) => (name === type ? [] : [`${name} = ${type}\n`])).join('')
+  const body = `${classes.join('\n\n')}\n${own}`
+  const item = body.includes('list[Item]') ? 'Item = TypedDict("Item", {"id": str, "features": list[float]})\n\n\n' : ''
+  const names = ['Any', 'Literal', 'TypedDict'].filter((name) => new RegExp(`\\b${name}\\b[\\[\\](]`).test(body + item))
   return `"""Types of agents for ${printable(scenario.name)}@${printable(scenario.version)}. Written by agentgym agent types."""
 
-from typing import Literal, TypedDict
-
-${classes.join('\n\n')}
-${aliases.flatMap(([name, type]) => (name === type ? [] : [`${name} = ${type}\n`])).join('')}`
+${names.length === 0 ? '' : `from typing import ${names.join(', ')}\n\n`}${item}${body}`
 }
 
 function observedShape(space: SpaceDescription): Shape {
@@ -164,11 +165,11 @@ function inTypeScript(shape: Shape, indent = ''): string {
 const python = {
   number: 'float',
   numbers: 'list[float]',
-  nested: 'list',
+  nested: 'list[Any]',
   integer: 'int',
   integers: 'list[int]',
   text: 'str',
-  items: 'list[dict]',
+  items: 'list[Item]',
   flags: 'list[bool]',
   flagLists: 'list[list[bool]]',
   nothing: 'None',

@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
+import { readSecretFiles } from './secret-files.ts'
 
 export type InputStream = Readable & { isTTY?: boolean }
 export type OutputStream = Writable & { isTTY?: boolean; columns?: number; rows?: number }
@@ -12,6 +13,8 @@ export type CommandIo = {
   stdout: OutputStream
   stderr: OutputStream
   environment: Readonly<Record<string, string | undefined>>
+  /** Completes `environment`, before a command reads it; may throw an AgentGymError. */
+  prepare?(): void
   /** Absolute; relative paths are resolved against it. */
   cwd: string
   /** Calls `listener` at every Ctrl-C, SIGTERM and SIGHUP. Returns a function that removes it. */
@@ -39,6 +42,8 @@ export function processIo(): CommandIo {
     stdout,
     stderr,
     environment,
+    // In the process's own: clients of other services read their credentials there.
+    prepare: () => readSecretFiles(environment),
     cwd: process.cwd(),
     onInterrupt: (listener) => {
       for (const signal of signals) process.on(signal, listener)

@@ -38,6 +38,19 @@ export function wholeNumber(field: string, range: { least: number; greatest: num
   }
 }
 
+/** Parses `--target`, a finite number. Throws `config_invalid`. */
+export function targetReturn(text: string): number {
+  const value = text.trim() === '' ? Number.NaN : Number(text)
+  if (Number.isFinite(value)) return value
+  const shown = text.slice(0, 100)
+  throw new AgentGymError({
+    code: 'config_invalid',
+    message: `--target is ${JSON.stringify(shown)}, which is not a number`,
+    hint: 'Give the mean return of an episode that is enough, such as --target 200.',
+    data: { field: 'target', value: shown },
+  })
+}
+
 /** More would be a mistake in typing. */
 const mostSeeds = 100
 
@@ -80,6 +93,11 @@ export function percent(field: string): (text: string) => number {
       data: { field, value: text.slice(0, 100) },
     })
   }
+}
+
+/** Collects the values of an option that may be repeated. */
+export function collect(value: string, previous: string[] = []): string[] {
+  return [...previous, value]
 }
 
 /** Collects `--set NAME=VALUE`, values as they were typed. Later pairs win. Throws `config_invalid`. */

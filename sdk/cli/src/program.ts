@@ -18,6 +18,9 @@ const commandFiles: { names: string[]; load: () => Promise<AddCommands> }[] = [
   { names: ['info'], load: async () => (await import('./commands/info.ts')).addInfoCommand },
   { names: ['runs'], load: async () => (await import('./commands/runs.ts')).addRunCommands },
   { names: ['agent'], load: async () => (await import('./commands/agent.ts')).addAgentCommands },
+  { names: ['export'], load: async () => (await import('./commands/export.ts')).addExportCommands },
+  { names: ['deploy'], load: async () => (await import('./commands/deploy.ts')).addDeployCommand },
+  { names: ['env'], load: async () => (await import('./commands/env.ts')).addEnvCommands },
   { names: ['status'], load: async () => (await import('./commands/status.ts')).addStatusCommand },
   { names: ['leaderboard'], load: async () => (await import('./commands/leaderboard.ts')).addLeaderboardCommand },
   { names: ['search'], load: async () => (await import('./commands/search.ts')).addSearchCommand },
@@ -32,12 +35,14 @@ const commandFiles: { names: string[]; load: () => Promise<AddCommands> }[] = [
   { names: ['price'], load: async () => (await import('./commands/price.ts')).addPriceCommand },
   { names: ['earnings'], load: async () => (await import('./commands/earnings.ts')).addEarningsCommands },
   { names: ['spend-cap'], load: async () => (await import('./commands/spend-cap.ts')).addSpendCapCommands },
+  { names: ['webhook'], load: async () => (await import('./commands/webhook.ts')).addWebhookCommands },
   {
     names: ['signup', 'login', 'logout', 'whoami', 'token'],
     load: async () => (await import('./commands/account.ts')).addAccountCommands,
   },
   { names: ['serve'], load: async () => (await import('./commands/serve.ts')).addServeCommand },
   { names: ['operator'], load: async () => (await import('./commands/operator.ts')).addOperatorCommands },
+  { names: ['admin'], load: async () => (await import('./commands/admin.ts')).addAdminCommands },
   { names: ['worker'], load: async () => (await import('./commands/worker.ts')).addWorkerCommand },
 ]
 

@@ -35,6 +35,7 @@ export async function runCommandLine(words: readonly string[], io: CommandIo): P
       program.outputHelp()
       return 0
     }
+    io.prepare?.()
     await program.parseAsync(words, { from: 'user' })
     return context?.exitCode ?? 0
   } catch (error) {

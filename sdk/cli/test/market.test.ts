@@ -39,7 +39,7 @@ beforeAll(async () => {
   writeReadme(join(ann.work, 'puck'))
   await done(ann, ['scenario', 'publish', 'puck'])
   await done(ann, ['train', scenario, '--steps', '4096', '--set', 'evaluation_episodes=20'])
-  await done(ann, ['agent', 'publish', 'puck', '--name', agent])
+  await done(ann, ['agent', 'publish', 'puck', '--name', agent, '--summary', 'Holds the puck.'])
 }, 600_000)
 afterAll(() => registry?.close())
 

@@ -8,6 +8,7 @@ import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { type CheckReport, checkReportSchema } from '@agentgym/contract'
 import { runCli } from '@agentgym/testkit/command-line'
+import { isLong } from '@agentgym/testkit/tier'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 
 const folder = mkdtempSync(join(tmpdir(), 'agentgym-newcomer-'))
@@ -25,7 +26,7 @@ async function check(name: string): Promise<{ types: CheckReport['checks'][numbe
   return { report, types: report.checks.find(({ id }) => id === 'types') }
 }
 
-describe.each(['control', 'tools'])('a new folder of the template %s', (template) => {
+describe.each(isLong ? ['control', 'tools'] : ['tools'])('a new folder of the template %s', (template) => {
   const home = join(folder, template)
   beforeAll(async () => {
     const { status } = await runCli(['scenario', 'init', template, '--template', template, '--yes'], options)

@@ -170,7 +170,11 @@ describe("a newcomer's hour", () => {
     writeReadme(puck, 'Hold a puck on its target.')
     expect(await done('scenario', 'publish', 'puck')).toMatchObject([{ ok: true, state: 'published' }])
 
-    const { page, context, complaints } = await openVisitor(browser, { viewport: { width: 1200, height: 900 } })
+    // Still, or the view is replaced by its next step while the picture is taken.
+    const { page, context, complaints } = await openVisitor(browser, {
+      viewport: { width: 1200, height: 900 },
+      reducedMotion: 'reduce',
+    })
     await page.goto(`${registry.server.url}/packages/@ann/puck`)
     expect(await page.getByText('Hold a puck on its target.').count()).toBeGreaterThan(0)
     const view = page.locator('main svg').filter({ hasText: 'distance to the target' }).first()

@@ -26,6 +26,8 @@ describe('train --remote', () => {
       '64.10',
       '--publish',
       '@ann/pole@1.0.0',
+      '--summary',
+      'Balances the pole.',
       '--private',
       '--note',
       'first',
@@ -43,7 +45,7 @@ describe('train --remote', () => {
       seed: 7,
       settings: { hidden: [32, 32], gamma: 0.98 },
       budget_minor: 6410,
-      publish: { name: '@ann/pole', version: '1.0.0', visibility: 'private' },
+      publish: { name: '@ann/pole', version: '1.0.0', visibility: 'private', summary: 'Balances the pole.' },
       trajectories_every: 5,
       note: 'first',
     })

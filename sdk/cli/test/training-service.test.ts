@@ -135,6 +135,7 @@ describe('training on shared machines', { timeout: 300_000 }, () => {
     [['@ann/puck', '--algorithm', 'magic'], 2, 'config_invalid'],
     [['@ann/puck', '--set', 'gamma=2'], 2, 'config_invalid'],
     [['@ann/puck', '--publish', '@ann/mine'], 1, 'forbidden'],
+    [['@ann/puck', '--publish', 'unsaid'], 2, 'package_summary_missing'],
   ])('train %j --remote is refused', async (words, status, code) => {
     expect(await refusal(bob, ['train', ...words, '--remote'])).toEqual({ status, code })
   })
@@ -144,9 +145,9 @@ describe('published agents', { timeout: 300_000 }, () => {
   const agent = () => join(bob.work, 'agents', 'puck')
 
   it('a folder is packed, re-run by a worker, and verified', async () => {
-    const [dry] = await done(bob, ['agent', 'publish', 'puck', '--dry-run'])
+    const [dry] = await done(bob, ['agent', 'publish', 'puck', '--dry-run', '--summary', 'Holds the puck.'])
     expect(dry).toMatchObject({ dry_run: true, name: '@bob/puck-ppo', version: '0.1.0' })
-    const [published] = await done(bob, ['agent', 'publish', 'puck'])
+    const [published] = await done(bob, ['agent', 'publish', 'puck', '--summary', 'Holds the puck.'])
     expect(published).toMatchObject({
       ok: true,
       name: '@bob/puck-ppo',
@@ -207,7 +208,7 @@ describe('published agents', { timeout: 300_000 }, () => {
         ],
       },
     ])
-    const published = await bob.run(['agent', 'publish', 'liar', '--name', 'liar', '--json'])
+    const published = await bob.run(['agent', 'publish', 'liar', '--name', 'liar', '--summary', 'Lies.', '--json'])
     expect(published.status).toBe(1)
     expect(published.lines).toMatchObject([
       { ok: false, state: 'published', verification: { state: 'inconclusive', signed: null } },
@@ -227,7 +228,17 @@ describe('published agents', { timeout: 300_000 }, () => {
   it('a run’s agent is published by ID, or by the run itself', async () => {
     const [list] = await done(bob, ['runs', 'list', '--state', 'completed', '--limit', '1'])
     const [run] = runListSchema.parse(list).runs
-    const words = ['agent', 'publish', run.id.slice(0, 8), '--name', 'from-a-run', '--version', '2.0.0']
+    const words = [
+      'agent',
+      'publish',
+      run.id.slice(0, 8),
+      '--name',
+      'from-a-run',
+      '--version',
+      '2.0.0',
+      '--summary',
+      'Holds.',
+    ]
     expect(await done(bob, words)).toMatchObject([{ ok: true, name: '@bob/from-a-run', version: '2.0.0' }])
     const lines = await done(bob, [
       'train',
@@ -238,6 +249,8 @@ describe('published agents', { timeout: 300_000 }, () => {
       'p',
       '--publish',
       'by-itself',
+      '--summary',
+      'Holds the puck by itself.',
       ...short,
     ])
     const published = (lines as { change?: string; agent?: Run['agent'] }[]).find(

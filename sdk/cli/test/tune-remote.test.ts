@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { type Run, runListSchema } from '@agentgym/contract'
 import { runCli, writeReadme } from '@agentgym/testkit/command-line'
+import { isLong } from '@agentgym/testkit/tier'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openRegistry, type Person, type Registry } from './registry-people.ts'
 
@@ -91,27 +92,29 @@ describe('tune --remote', { timeout: 600_000 }, () => {
     expect(runs).toHaveLength(candidates + confirmations)
   })
 
-  it('pauses its runs on Ctrl-C, and goes on with them', async () => {
-    const before = new Set((await runsOf()).map(({ id }) => id))
-    const words = study('--out', 'stopped', '--seed', '2', '--remote', '--json')
-    const stopped = await runCli(words, {
-      ...{ cwd: ann.work, environment: environment() },
-      onLine: (line, interrupt) => void (line.includes('"event":"candidate"') && interrupt()),
+  if (isLong) {
+    it('pauses its runs on Ctrl-C, and goes on with them', async () => {
+      const before = new Set((await runsOf()).map(({ id }) => id))
+      const words = study('--out', 'stopped', '--seed', '2', '--remote', '--json')
+      const stopped = await runCli(words, {
+        ...{ cwd: ann.work, environment: environment() },
+        onLine: (line, interrupt) => void (line.includes('"event":"candidate"') && interrupt()),
+      })
+      expect(stopped.lines.at(-1)).toMatchObject({
+        error: {
+          code: 'training_cancelled',
+          data: { resume: 'agentgym tune @ann/puck --remote --out stopped --resume' },
+        },
+      })
+      // A worker saves its checkpoint first.
+      while ((await runsOf('running')).length > 0);
+      expect(await runsOf('queued')).toEqual([])
+      await done(['tune', '@ann/puck', '--remote', '--resume', '--out', 'stopped'])
+      const notes = (await runsOf()).filter(({ id }) => !before.has(id)).map(({ note }) => note)
+      expect(new Set(notes).size).toBe(notes.length)
+      expect(await runsOf('cancelled')).toEqual([])
     })
-    expect(stopped.lines.at(-1)).toMatchObject({
-      error: {
-        code: 'training_cancelled',
-        data: { resume: 'agentgym tune @ann/puck --remote --out stopped --resume' },
-      },
-    })
-    // A worker saves its checkpoint first.
-    while ((await runsOf('running')).length > 0);
-    expect(await runsOf('queued')).toEqual([])
-    await done(['tune', '@ann/puck', '--remote', '--resume', '--out', 'stopped'])
-    const notes = (await runsOf()).filter(({ id }) => !before.has(id)).map(({ note }) => note)
-    expect(new Set(notes).size).toBe(notes.length)
-    expect(await runsOf('cancelled')).toEqual([])
-  })
+  }
 
   it('refuses what cannot be', async () => {
     const refused = async (words: string[]) => {

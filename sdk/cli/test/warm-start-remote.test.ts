@@ -18,7 +18,7 @@ beforeAll(async () => {
   writeReadme(join(ann.work, 'puck'))
   await done(['scenario', 'publish', 'puck'])
   await done(['train', '@ann/puck', '--out', 'parent', ...short])
-  await done(['agent', 'publish', 'parent', '--name', '@ann/parent', '--version', '1.0.0'])
+  await done(['agent', 'publish', 'parent', '--name', '@ann/parent', '--version', '1.0.0', '--summary', 'Moves.'])
 }, 300_000)
 afterAll(() => registry?.close())
 
@@ -50,6 +50,6 @@ describe('train --remote --from', { timeout: 300_000 }, () => {
   it('asks to publish a local agent first', async () => {
     const { status, stderr } = await ann.run(['train', '@ann/puck', '--remote', '--from', 'parent'])
     expect(status).toBe(2)
-    expect(stderr.replaceAll(/\s+/g, ' ')).toContain('agentgym agent publish parent --name @you/name')
+    expect(stderr.replaceAll(/\s+/g, ' ')).toContain('agentgym agent publish parent --name @you/name --summary TEXT')
   })
 })

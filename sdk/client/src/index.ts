@@ -27,6 +27,7 @@ export {
   sendHeartbeat,
   sendOutcome,
   sendProgress,
+  sendReplay,
   sendResult,
   sendTrajectories,
   storeAgentParts,

@@ -14,6 +14,7 @@ import {
   leasedJobSchema,
   type Outcome,
   type ProgressRequest,
+  type ReplayResultRequest,
   type SampleEpisode,
   type Trajectory,
   uploadPartSchema,
@@ -110,6 +111,16 @@ export async function sendEvaluation(
   signal?: AbortSignal,
 ): Promise<void> {
   await postJson(client, jobPath(id, 'evaluation'), { lease, ...result }, signal)
+}
+
+/** Hands in what a replay gave: an episode, or why the actions are none. */
+export async function sendReplay(
+  client: Client,
+  { id, lease }: JobLease,
+  result: Omit<ReplayResultRequest, 'lease'>,
+  signal?: AbortSignal,
+): Promise<void> {
+  await postJson(client, jobPath(id, 'replay'), { lease, ...result }, signal)
 }
 
 /** Reports iterations of a run and keeps the lease. What the run has already counts once. */

@@ -1,4 +1,6 @@
 import { z } from 'zod'
+import { type Calibration, calibrationSchema, confidenceMapSchema, type Reliability } from './calibration.ts'
+import { comparisonSchema } from './comparison.ts'
 import { successCriteriaSchema } from './scenario-manifest.ts'
 import { spaceDescriptionSchema } from './space-description.ts'
 import { trainingAlgorithms } from './training-settings.ts'
@@ -172,6 +174,20 @@ const levelEvaluationSchema = z.strictObject({
 })
 export type LevelEvaluation = z.infer<typeof levelEvaluationSchema>
 
+/**
+ * What a player without training reached on the same episodes: `random` picks among the legal actions, `rules` are the
+ * scenario author's.
+ */
+const baselineSchema = z.strictObject({
+  player: z.enum(['random', 'rules']),
+  return_mean: z.number(),
+  length_mean: z.number(),
+  metrics: z.record(z.string(), z.number()),
+  /** Whether it meets every success criterion; null without criteria. */
+  success: z.boolean().nullable(),
+})
+export type Baseline = z.infer<typeof baselineSchema>
+
 /** What `agentgym eval` prints. Means over episodes; null if no episode ended. */
 export const evaluationSchema = z.strictObject({
   /** `name@version` */
@@ -195,6 +211,13 @@ export const evaluationSchema = z.strictObject({
       z.strictObject({ metric: z.string(), target: z.number(), value: z.number().nullable(), ok: z.boolean() }),
     ),
   }),
+  /**
+   * Absent: an older version evaluated, the agent does not pick one of several choices by probability, or the scenario does not
+   * report `solved`.
+   */
+  calibration: calibrationSchema.optional(),
+  /** Absent: an older version evaluated, or `calibration` is absent and the scenario has no rules. */
+  baselines: z.array(baselineSchema).min(1).max(2).optional(),
   /** SHA-256 (hex) over every episode's actions, rewards and ends, in order of the episodes. */
   trajectory_hash: z.string().regex(/^[0-9a-f]{64}$/),
 })
@@ -250,6 +273,22 @@ export function trainedParts({ action }: Pick<PolicySpec, 'action'>): AgentTrain
   }
 }
 
+/**
+ * An environment that is no scenario: a process of the trainer's, which no registry has. What an agent does in it, others
+ * cannot verify.
+ */
+export const agentEnvironmentSchema = z.strictObject({
+  /** How it is reached: by its id in Gymnasium, by a function of Python, or at an address, which is not said. */
+  kind: z.enum(['gymnasium', 'python', 'openenv', 'vector']),
+  /** Of Gymnasium, such as `LunarLander-v3`; of Python, `module:function`; else the name that its server gives. */
+  id: z.string().min(1).max(400),
+  /** Of what it comes from, such as `{ "gymnasium": "1.4.0" }`. */
+  versions: z.record(z.string().max(400), z.string().max(400)),
+  /** Keyword arguments of what makes it; absent: none. */
+  arguments: z.record(z.string(), z.unknown()).optional(),
+})
+export type AgentEnvironment = z.infer<typeof agentEnvironmentSchema>
+
 /** agent.json of a trained agent's package. */
 const wholeManifestSchema = z.strictObject({
   format: z.literal(1),
@@ -260,7 +299,14 @@ const wholeManifestSchema = z.strictObject({
     hash: z.string().regex(/^[0-9a-f]{64}$/),
     observation: spaceDescriptionSchema,
     action: spaceDescriptionSchema,
+    /**
+     * The scenario has an action mask, so the policy has only ever chosen among legal actions: whoever asks it must say which
+     * those are. Absent: every action is always legal, or the agent is of an older version, which did not say.
+     */
+    mask_required: z.literal(true).optional(),
     success: successCriteriaSchema,
+    /** Present: trained in this, and `name`, `version` and `hash` are those of its description. */
+    environment: agentEnvironmentSchema.optional(),
   }),
   policy: policySpecSchema,
   /** Absent: its scenario has no tools with parameters. */
@@ -270,12 +316,16 @@ const wholeManifestSchema = z.strictObject({
   seed: z.int().nonnegative(),
   /** Environment steps trained. */
   steps: z.int().nonnegative(),
+  /** From the policy's probability to the chance of success. Absent: the agent is not calibrated. */
+  confidence: confidenceMapSchema.optional(),
   evaluation: evaluationSchema,
   /** SHA-256 (hex) of model.onnx. */
   model_hash: z.string().regex(/^[0-9a-f]{64}$/),
   runtime: z.record(z.string(), z.string()),
   /** Absent: trained from random weights. */
   parent: agentParentSchema.optional(),
+  /** Absent: its publisher did not measure it. */
+  comparison: comparisonSchema.optional(),
 })
 export const agentManifestSchema = wholeManifestSchema.refine(
   ({ policy, trainable }) => {
@@ -321,7 +371,7 @@ export type EvaluationDifference = { field: string; expected: unknown; found: un
  */
 export function compareEvaluations(expected: Evaluation, found: Evaluation): EvaluationDifference[] {
   const differences: EvaluationDifference[] = []
-  const compare = (field: string, a: unknown, b: unknown) => {
+  const compare: Compare = (field, a, b) => {
     if (!Object.is(a, b)) differences.push({ field, expected: a ?? null, found: b ?? null })
   }
   for (const field of ['scenario', 'episodes', 'seed', 'return_mean', 'return_std', 'length_mean'] as const) {
@@ -336,15 +386,49 @@ export function compareEvaluations(expected: Evaluation, found: Evaluation): Eva
   for (const field of ['split', 'size', 'order'] as const) {
     if (expected.tasks !== undefined) compare(`tasks.${field}`, expected.tasks[field], found.tasks?.[field])
   }
+  // Nor does an older version measure calibration, or play baselines.
+  if (expected.calibration !== undefined) compareCalibrations(expected.calibration, found.calibration, compare)
+  expected.baselines?.forEach((baseline, i) => {
+    compareBaselines(`baselines.${i}`, baseline, found.baselines?.[i], compare)
+  })
   compare('trajectory_hash', expected.trajectory_hash, found.trajectory_hash)
   return differences
+}
+
+type Compare = (field: string, a: unknown, b: unknown) => void
+
+function compareCalibrations(expected: Calibration, found: Calibration | undefined, compare: Compare): void {
+  for (const field of ['choices', 'succeeded'] as const)
+    compare(`calibration.${field}`, expected[field], found?.[field])
+  for (const field of ['probability', 'confidence'] as const)
+    compareReliability(`calibration.${field}`, expected[field] ?? undefined, found?.[field] ?? undefined, compare)
+}
+
+function compareBaselines(path: string, expected: Baseline, found: Baseline | undefined, compare: Compare): void {
+  for (const field of ['player', 'return_mean', 'length_mean', 'success'] as const)
+    compare(`${path}.${field}`, expected[field], found?.[field])
+  for (const name of new Set([...Object.keys(expected.metrics), ...Object.keys(found?.metrics ?? {})]))
+    compare(`${path}.metrics.${name}`, own(expected.metrics, name), own(found?.metrics ?? {}, name))
+}
+
+function compareReliability(
+  path: string,
+  a: Reliability | undefined,
+  b: Reliability | undefined,
+  compare: Compare,
+): void {
+  compare(`${path}.ece`, a?.ece, b?.ece)
+  for (let i = 0; i < Math.max(a?.bins.length ?? 0, b?.bins.length ?? 0); i++) {
+    for (const field of ['from', 'choices', 'predicted', 'succeeded'] as const)
+      compare(`${path}.bins.${i}.${field}`, a?.bins[i]?.[field], b?.bins[i]?.[field])
+  }
 }
 
 function compareLevels(
   index: number,
   expected: LevelEvaluation | undefined,
   found: LevelEvaluation | undefined,
-  compare: (field: string, a: unknown, b: unknown) => void,
+  compare: Compare,
 ): void {
   const path = `levels.${index}`
   for (const field of ['name', 'episodes', 'return_mean'] as const) {

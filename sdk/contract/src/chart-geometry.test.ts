@@ -1,6 +1,15 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { axisTicks, chartGeometry, formatSteps, formatValue, thinPoints, valueRange } from './chart-geometry.ts'
+import {
+  axisTicks,
+  bandOf,
+  chartGeometry,
+  formatSteps,
+  formatValue,
+  smoothPoints,
+  thinPoints,
+  valueRange,
+} from './chart-geometry.ts'
 
 it('ticks are round, even and within their axis', () => {
   expect(axisTicks(0, 1_000_000, 4)).toEqual([0, 500_000, 1_000_000])
@@ -76,4 +85,67 @@ it.each([
 
 it('steps are short', () => {
   expect([999, 200_000, 1_200_000].map(formatSteps)).toEqual(['999', '200k', '1.2M'])
+})
+
+it('faint points have lines of their own, which join the solid ones', () => {
+  const points = [1, 2, 3, 4].map((x) => ({ x, y: x, faint: x < 3 }))
+  const { lines, faint } = chartGeometry([points], { xTicks: 2, yTicks: 2 })
+  expect([faint[0].length, lines[0].length]).toEqual([1, 1])
+  expect(faint[0][0].map(({ x }) => x)).toEqual([0.25, 0.5])
+  expect(lines[0][0].map(({ x }) => x)).toEqual([0.5, 0.75, 1])
+})
+
+describe('a logarithmic axis', () => {
+  const options = { scale: 'log', xTicks: 2, yTicks: 4, margin: 0 } as const
+
+  it('has powers of ten, and gaps for what has no logarithm', () => {
+    const points = [1e-3, 0, -1, 1, 1e3].map((y, x) => ({ x, y }))
+    const { yTicks, lines, y, range } = chartGeometry([points], options)
+    expect(yTicks.map(({ value }) => value)).toEqual([0.01, 1, 100])
+    expect(range).toEqual([-3, 3])
+    expect([y(1e-3), y(1), y(1e3), y(-5)]).toEqual([0, 0.5, 1, 0])
+    expect(lines[0].map((stretch) => stretch.length)).toEqual([1, 2])
+    expect(chartGeometry([[{ x: 1, y: -1 }]], options).empty).toBe(true)
+  })
+
+  it('has round numbers within one power', () => {
+    const { yTicks } = chartGeometry([[200, 400].map((y, x) => ({ x, y }))], options)
+    expect(yTicks.map(({ value }) => value)).toEqual([200, 300, 400])
+  })
+})
+
+it('bands, evaluations and targets are in sight', () => {
+  const bands = [[1, 2].map((x) => ({ x, low: -10, high: 30 }))]
+  const {
+    bands: outlines,
+    marks,
+    range,
+  } = chartGeometry([[1, 2].map((x) => ({ x, y: 5 }))], {
+    ...{ bands, marks: [{ x: 1, y: 50 }], target: 40, xTicks: 2, yTicks: 2, margin: 0 },
+  })
+  expect(range).toEqual([-10, 50])
+  expect(outlines[0]).toEqual([...[0.5, 1].map((x) => ({ x, y: 40 / 60 })), ...[1, 0.5].map((x) => ({ x, y: 0 }))])
+  expect(marks).toEqual([{ x: 0.5, y: 1 }])
+})
+
+it('smooths by a moving average without a bias to zero', () => {
+  const level = [7, 7, null, 7].map((y, x) => ({ x, y }))
+  expect(smoothPoints(level, 0.9).map(({ y }) => y)).toEqual([7, 7, null, 7])
+  const [first, second] = smoothPoints(
+    [0, 1].map((y, x) => ({ x, y })),
+    0.5,
+  )
+  expect([first.y, second.y]).toEqual([0, 0.666666666667])
+  expect(smoothPoints(level, 0)).toBe(level)
+})
+
+it('the band of several series ends where the shortest does', () => {
+  const rising = [0, 100, 200].map((x) => ({ x, y: x }))
+  const falling = [0, 50, 100].map((x) => ({ x, y: x === 50 ? null : 0 - x }))
+  expect(bandOf([rising, falling], 3)).toEqual([
+    { x: 0, low: 0, high: 0, mean: 0 },
+    { x: 50, low: -50, high: 50, mean: 0 },
+    { x: 100, low: -100, high: 100, mean: 0 },
+  ])
+  expect([bandOf([]), bandOf([[{ x: 1, y: 1 }]]), bandOf([[{ x: 1, y: null }]])]).toEqual([[], [], []])
 })

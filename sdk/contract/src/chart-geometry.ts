@@ -3,14 +3,23 @@
  * an agent. A subpath of its own (`@agentgym/contract/charts`), so that browsers load it without the schemas.
  */
 
-/** One value of a series; null where nothing was measured. */
-export type ChartPoint = { x: number; y: number | null }
+/** One value of a series; null where nothing was measured. `faint`: of too few episodes to rely on. */
+export type ChartPoint = { x: number; y: number | null; faint?: boolean }
+
+/** The range of several series at each x. */
+export type ChartBand = readonly { x: number; low: number; high: number }[]
 
 export type ChartOptions = {
   /** A value that must be in sight, such as the return that counts as success. */
   target?: number | undefined
   /** The part of the x axis to show; all of it by default, from 0 on. */
   domain?: readonly [from: number, to: number] | undefined
+  /** Default: linear. On a logarithmic value axis, values of 0 and less are gaps. */
+  scale?: 'linear' | 'log' | undefined
+  /** Drawn behind the lines, and in sight. */
+  bands?: readonly ChartBand[] | undefined
+  /** Single values that must be in sight, such as evaluations. */
+  marks?: readonly ChartPoint[] | undefined
   /** About how many labels each axis has. */
   xTicks: number
   yTicks: number
@@ -24,36 +33,84 @@ export type ChartOptions = {
 export type ChartGeometry = {
   x(value: number): number
   y(value: number): number
+  /** Ends of the axes; those of a logarithmic value axis are exponents of ten. */
+  domain: readonly [from: number, to: number]
+  range: readonly [low: number, high: number]
   /** No series has a value. */
   empty: boolean
   xTicks: { value: number; at: number }[]
   yTicks: { value: number; at: number }[]
-  /** Each series in stretches without a gap. */
-  lines: { x: number; y: number }[][][]
+  /** Each series in stretches without a gap, and those of its faint points. */
+  lines: PlotPoint[][][]
+  faint: PlotPoint[][][]
+  /** The outline of each band: along its upper edge, and back along the lower one. */
+  bands: PlotPoint[][]
+  marks: PlotPoint[]
 }
+type PlotPoint = { x: number; y: number }
 
 const defaultMostPoints = 300
 
 /** Scales, ticks and lines of some series over one pair of axes. */
 export function chartGeometry(series: readonly (readonly ChartPoint[])[], options: ChartOptions): ChartGeometry {
-  const { target, domain, mostPoints = defaultMostPoints, margin = 0.05 } = options
-  const shown = domain === undefined ? series : series.map((points) => within(points, domain))
-  const values = shown.flatMap((points) => points.flatMap(({ y }) => (y === null ? [] : [y])))
-  const [low, high] = valueRange(target === undefined ? values : [...values, target], margin)
+  const { target, domain, scale, bands = [], marks = [], mostPoints = defaultMostPoints, margin = 0.05 } = options
+  const level = (value: number) => (scale === 'log' ? Math.log10(value) : value)
+  const isShown = (value: number) => scale !== 'log' || value > 0
+  const shown = series.map((points) => levelled(domain === undefined ? points : within(points, domain), level, isShown))
+  const inSight = ({ x }: { x: number }) => domain === undefined || (x >= domain[0] && x <= domain[1])
+  const shownBands = bands.map((band) => band.filter((one) => inSight(one) && isShown(one.low)))
+  const shownMarks = levelled(marks.filter(inSight), level, isShown)
+  const values = shown.flatMap(valuesOf)
+  const others = [
+    ...valuesOf(shownMarks),
+    ...shownBands.flatMap((band) => band.flatMap(({ low, high }) => [level(low), level(high)])),
+    ...(target !== undefined && isShown(target) ? [level(target)] : []),
+  ]
+  const [low, high] = valueRange([...values, ...others], margin)
   const [left, right] = domain ?? [
     0,
     shown.reduce((most, points) => points.reduce((m, { x }) => Math.max(m, x), most), 1),
   ]
   const x = (value: number) => share(value, left, right)
-  const y = (value: number) => share(value, low, high)
+  const at = (value: number) => share(value, low, high)
+  const y = (value: number) => at(isShown(value) ? level(value) : low)
+  const lines = shown.map((points) => stretches(thinPoints(points, mostPoints), x, at))
+  const yTicks = scale === 'log' ? logTicks(low, high, options.yTicks) : axisTicks(low, high, options.yTicks)
   return {
     x,
     y,
+    domain: [left, right],
+    range: [low, high],
     empty: values.length === 0,
     xTicks: axisTicks(left, right, options.xTicks).map((value) => ({ value, at: x(value) })),
-    yTicks: axisTicks(low, high, options.yTicks).map((value) => ({ value, at: y(value) })),
-    lines: shown.map((points) => stretches(thinPoints(points, mostPoints), x, y)),
+    yTicks: yTicks.map((value) => ({ value, at: y(value) })),
+    lines: lines.map(({ solid }) => solid),
+    faint: lines.map(({ faint }) => faint),
+    bands: shownBands.map((band) => [
+      ...band.map((one) => ({ x: x(one.x), y: y(one.high) })),
+      ...band.toReversed().map((one) => ({ x: x(one.x), y: y(one.low) })),
+    ]),
+    marks: shownMarks.flatMap((mark) => (mark.y === null ? [] : [{ x: x(mark.x), y: at(mark.y) }])),
   }
+}
+
+function valuesOf(points: readonly ChartPoint[]): number[] {
+  return points.flatMap(({ y }) => (y === null ? [] : [y]))
+}
+
+function levelled(
+  points: readonly ChartPoint[],
+  level: (value: number) => number,
+  isShown: (value: number) => boolean,
+) {
+  return points.map((point) => ({ ...point, y: point.y === null || !isShown(point.y) ? null : level(point.y) }))
+}
+
+/** Powers of ten; within less than two of them round numbers. `low` and `high` are exponents. */
+function logTicks(low: number, high: number, count: number): number[] {
+  const powers = axisTicks(low, high, count).filter(Number.isInteger)
+  if (powers.length > 1) return powers.map((power) => Number(`1e${power}`))
+  return axisTicks(10 ** low, 10 ** high, count)
 }
 
 /** With one point beyond each end, so that the line runs out of the plot. */
@@ -63,19 +120,74 @@ function within(points: readonly ChartPoint[], [from, to]: readonly [number, num
   return first === -1 || last === -1 ? [] : points.slice(first, last + 1)
 }
 
+/** A faint stretch and the solid one beside it share a point. */
 function stretches(points: readonly ChartPoint[], x: (value: number) => number, y: (value: number) => number) {
-  const lines: { x: number; y: number }[][] = []
-  let open = false
+  const lines: { solid: PlotPoint[][]; faint: PlotPoint[][] } = { solid: [], faint: [] }
+  let open: PlotPoint[] | undefined
+  let last: ChartPoint | undefined
   for (const point of points) {
     if (point.y === null) {
-      open = false
+      open = undefined
       continue
     }
-    if (!open) lines.push([])
-    open = true
-    lines[lines.length - 1].push({ x: x(point.x), y: y(point.y) })
+    const placed = { x: x(point.x), y: y(point.y) }
+    if (open === undefined || (last?.faint ?? false) !== (point.faint ?? false)) {
+      const shared = open?.at(-1)
+      open = shared === undefined ? [] : [shared]
+      lines[point.faint ? 'faint' : 'solid'].push(open)
+    }
+    open.push(placed)
+    last = point
   }
   return lines
+}
+
+/**
+ * An exponential moving average that starts at the first value, as TensorBoard draws it. `weight` is that of the past, 0 to
+ * below 1; 0 changes nothing.
+ */
+export function smoothPoints(points: readonly ChartPoint[], weight: number): readonly ChartPoint[] {
+  if (weight <= 0) return points
+  let sum = 0
+  let count = 0
+  return points.map((point) => {
+    if (point.y === null) return point
+    sum = sum * weight + (1 - weight) * point.y
+    count += 1
+    // A level line stays level.
+    return { ...point, y: Number((sum / (1 - weight ** count)).toPrecision(12)) }
+  })
+}
+
+/**
+ * Lowest and highest value of several series and their mean at `count` places, up to where the shortest of them ends. Between
+ * points, values lie on a straight line.
+ */
+export function bandOf(
+  series: readonly (readonly ChartPoint[])[],
+  count = 60,
+): (ChartBand[number] & { mean: number })[] {
+  const known = series.map((points) => points.filter(({ y }) => y !== null)).filter(({ length }) => length > 0)
+  if (known.length === 0) return []
+  const from = Math.max(...known.map((points) => points[0].x))
+  const to = Math.min(...known.map((points) => points[points.length - 1].x))
+  if (!(to > from)) return []
+  return Array.from({ length: count }, (_, index) => {
+    const x = from + ((to - from) * index) / (count - 1)
+    const values = known.map((points) => valueAt(points, x))
+    const mean = values.reduce((sum, value) => sum + value / values.length, 0)
+    return { x, low: Math.min(...values), high: Math.max(...values), mean }
+  })
+}
+
+function valueAt(points: readonly ChartPoint[], x: number): number {
+  const next = Math.max(
+    1,
+    points.findIndex((point) => point.x >= x),
+  )
+  const [before, after] = [points[next - 1], points[Math.min(next, points.length - 1)]]
+  const part = share(x, before.x, after.x)
+  return (before.y ?? 0) * (1 - part) + (after.y ?? 0) * part
 }
 
 /** Means of neighbors, once there are more points than a screen can show. The last one stays as it is. */
@@ -87,7 +199,8 @@ export function thinPoints(points: readonly ChartPoint[], most: number): readonl
     const group = points.slice(at, Math.min(at + size, points.length - 1))
     const values = group.flatMap(({ y }) => (y === null ? [] : [y]))
     const mean = values.length === 0 ? null : values.reduce((sum, value) => sum + value / values.length, 0)
-    groups.push({ x: group[group.length - 1].x, y: mean })
+    const { x, faint } = group[group.length - 1]
+    groups.push(faint ? { x, y: mean, faint } : { x, y: mean })
   }
   return [...groups, ...points.slice(-1)]
 }

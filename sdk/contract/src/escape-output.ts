@@ -10,3 +10,8 @@ export function escapeOutput(text: string, limit: number): string {
     return `\\u{${character.codePointAt(0)?.toString(16)}}`
   })
 }
+
+/** Titles, summaries and metric names are the author's: no Markdown of theirs may act in a buyer's view. */
+export function escapeMarkdown(text: string): string {
+  return text.replace(/[\p{Cc}]+/gu, ' ').replace(/[\\`*_{}[\]<>#|!]/g, '\\$&')
+}

@@ -7,11 +7,14 @@ export {
 } from './agent-gym-error.ts'
 export {
   type ActionLeaf,
+  type AgentEnvironment,
   type AgentManifest,
   type AgentParent,
   type AgentTrainable,
+  agentEnvironmentSchema,
   agentManifestSchema,
   agentParentSchema,
+  type Baseline,
   compareEvaluations,
   describeTaskSet,
   type Evaluation,
@@ -114,6 +117,7 @@ export {
   tokenScopes,
   verifyEmailRequestSchema,
 } from './api/accounts.ts'
+export { type PackageAnalytics, packageAnalyticsRequestSchema, packageAnalyticsSchema } from './api/analytics.ts'
 export {
   type BestReturn,
   type Dependents,
@@ -123,10 +127,13 @@ export {
   type ListedPackage,
   listedPackageSchema,
   type PackageList,
+  type PackageNames,
   type PackagePage,
   type PackageView,
   type Publisher,
   packageListSchema,
+  packageNamesRequestSchema,
+  packageNamesSchema,
   packagePageSchema,
   packageViewSchema,
   publisherSchema,
@@ -139,7 +146,29 @@ export {
   type VersionReadme,
   versionReadmeSchema,
 } from './api/catalog.ts'
+export {
+  type KeptEpisode,
+  type KeptEpisodeList,
+  keepEpisodeRequestSchema,
+  keptEpisodeListSchema,
+  keptEpisodeSchema,
+  keptEpisodesRequestSchema,
+  type PeopleBaseline,
+  type ReplayedEpisode,
+  removeEpisodeRequestSchema,
+} from './api/demonstrations.ts'
+export * from './api/events.ts'
 export { type Wall, wallSchema } from './api/fields.ts'
+export {
+  type FileComparison,
+  type FileList,
+  type FileView,
+  fileListSchema,
+  fileRequestSchema,
+  fileViewSchema,
+  type VersionComparison,
+  versionComparisonSchema,
+} from './api/files.ts'
 export {
   type CallAnswer,
   type ChatCompletion,
@@ -149,6 +178,9 @@ export {
   callsABatch,
   chatCompletionSchema,
   chatRequestSchema,
+  type DecisionRequest,
+  decisionRequestSchema,
+  decisionSchema,
   type HostedAction,
   type HostedCall,
   type HostedCallRequest,
@@ -158,9 +190,15 @@ export {
   type LeasedCalls,
   leaseCallsRequestSchema,
   leasedCallsSchema,
+  mcpRequestSchema,
+  mcpResponseSchema,
   modelListSchema,
+  type ResponseRequest,
   responseRequestSchema,
   responseSchema,
+  type SystemOneRequest,
+  systemOneRequestSchema,
+  systemOneSchema,
 } from './api/hosting.ts'
 export {
   agentPartsRequestSchema,
@@ -181,6 +219,7 @@ export {
   type LeasedCheck,
   type LeasedEvaluation,
   type LeasedJob,
+  type LeasedReplay,
   type LeasedTraining,
   leasedJobSchema,
   leaseHeadersSchema,
@@ -192,7 +231,12 @@ export {
   type ProgressRequest,
   partBytes,
   progressRequestSchema,
+  type QueueHistory,
+  queueHistoryRequestSchema,
+  queueHistorySchema,
+  type ReplayResultRequest,
   releaseRequestSchema,
+  replayResultRequestSchema,
   trajectoriesRequestSchema,
   uploadPartSchema,
   type WorkerDescription,
@@ -204,6 +248,7 @@ export {
   workerProtocolHeader,
   workKindSchema,
 } from './api/jobs.ts'
+export * from './api/notifications.ts'
 export * from './api/orders.ts'
 export {
   type AgentCard,
@@ -255,24 +300,36 @@ export {
   type RunEvent,
   type RunEventData,
   type RunEventType,
+  type RunLink,
+  type RunSharing,
   type RunState,
   readinessSchema,
   resumeRunRequestSchema,
   runEventSchema,
   runEventsHeadersSchema,
   runEventsRequestSchema,
+  runLinkSchema,
   runListRequestSchema,
   runListSchema,
   runMetricsRequestSchema,
   runMetricsSchema,
   runSchema,
+  runSharingRequestSchema,
+  runSharingSchema,
   runStateSchema,
   type ServerStatus,
+  type SharedRun,
   type StartRunRequest,
   serverStatusSchema,
+  sharedRunHeadersSchema,
+  sharedRunSchema,
   startRunRequestSchema,
 } from './api/runs.ts'
 export {
+  type AgentComparison,
+  agentComparisonRequestSchema,
+  agentComparisonSchema,
+  type ComparedAgent,
   clearedSchema,
   type Leaderboard,
   leaderboardRequestSchema,
@@ -291,9 +348,51 @@ export {
   type WorkerHold,
   workerHoldSchema,
 } from './api/verification.ts'
+export * from './api/webhooks.ts'
+export {
+  type Calibration,
+  type ConfidenceMap,
+  calibrationSchema,
+  chanceText,
+  confidenceMapSchema,
+  confidenceOf,
+  logOdds,
+  mostOften,
+  type Prediction,
+  type Reliability,
+  reliabilityOf,
+  reliabilityText,
+} from './calibration.ts'
+export {
+  type ComparedPlayer,
+  comparedPlayers,
+  comparisonNote,
+  decisionTimeText,
+  returnText,
+  smallPriceText,
+  solvedText,
+} from './compared-players.ts'
+export type { Comparison } from './comparison.ts'
 export { continuedAgentPlan, continuedNetwork } from './continued-network.ts'
+export {
+  type Demonstration,
+  type DemonstrationsHead,
+  demonstrationSchema,
+  demonstrationsHeadSchema,
+  demonstrationTasks,
+  keptEpisodeLimits,
+  playedSeed,
+} from './demonstrations.ts'
 export { type ErrorCode, errorCatalog } from './error-catalog.ts'
-export { escapeOutput } from './escape-output.ts'
+export { escapeMarkdown, escapeOutput } from './escape-output.ts'
+export {
+  exampleLeaves,
+  exampleObservation,
+  type FilledLeaf,
+  type JsonObservation,
+  leafSize,
+  nestedObservation,
+} from './example-observation.ts'
 export { fileFailure, namingFile } from './file-failure.ts'
 export { columnsOfView, mostViewedColumns, type ViewedSpaces, viewProblem } from './fitting-view.ts'
 export { nearestName } from './nearest-name.ts'
@@ -301,6 +400,7 @@ export { parseJson } from './parse-json.ts'
 export { parseSetting, parseSettings, type SettingValue, settingValue } from './parse-setting.ts'
 export { findReadmePlaceholder, placeholderMessage, type ReadmePlaceholder } from './readme-placeholder.ts'
 export {
+  episodeMomentSchema,
   type RecordedEpisode,
   type RecordedStep,
   recordedEpisodeLimits,
@@ -329,6 +429,7 @@ export {
   spaceDescriptionSchema,
   spaceLeaves,
 } from './space-description.ts'
+export { type JsonSchema, maskSchema, observationSchema } from './space-schema.ts'
 export {
   type CheckReport,
   type ChosenDefaults,
@@ -364,3 +465,4 @@ export {
   type TrainingPlanRequest,
   trainingAlgorithms,
 } from './training-settings.ts'
+export { findSummaryProblem, type SummaryProblem, summaryLength } from './written-summary.ts'

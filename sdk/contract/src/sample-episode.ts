@@ -21,6 +21,8 @@ export const sampleEpisodeLimits = {
   labelCharacters: 60,
   /** Shapes of all scenes together, each counted once. */
   shapes: 10_000,
+  /** Likeliest choices of a step. */
+  likely: 4,
 } as const
 
 /** What a recorded episode may hold: one that a command plays for its user, on the user's machine. */
@@ -29,7 +31,6 @@ export const recordedEpisodeLimits = {
   bytes: 67_108_864,
   steps: 10_000,
   shapes: 1_000_000,
-  /** Likeliest actions of a step. */
   likely: 6,
 } as const
 
@@ -61,7 +62,11 @@ const actionLeafSchema = z.strictObject({
   list: plain(limits.nameCharacters).optional(),
 })
 
-type EpisodeLimits = Pick<typeof limits, 'viewed' | 'texts' | 'textCharacters'> & { shapes: number; steps: number }
+type EpisodeLimits = Pick<typeof limits, 'viewed' | 'texts' | 'textCharacters'> & {
+  shapes: number
+  steps: number
+  likely: number
+}
 
 function seenFields({ viewed, texts, textCharacters }: EpisodeLimits) {
   return {
@@ -81,6 +86,11 @@ function stepFields(of: EpisodeLimits) {
     action: z.array(real).max(limits.action),
     /** What came of that. */
     reward: real,
+    /** Of an agent whose first component is a choice: its likeliest choices, and how likely each was. */
+    likely: z
+      .array(z.strictObject({ choice: count, probability: z.number().gte(0).lte(1) }))
+      .max(of.likely)
+      .optional(),
   }
 }
 
@@ -125,16 +135,7 @@ export const sampleEpisodeSchema = z
   .meta({ id: 'SampleEpisode' })
 export type SampleEpisode = z.infer<typeof sampleEpisodeSchema>
 
-const probability = z.number().gte(0).lte(1)
-
-const recordedStepSchema = z.strictObject({
-  ...stepFields(recordedEpisodeLimits),
-  /** Of an agent whose first component is a choice: its likeliest choices, and how likely each was. */
-  likely: z
-    .array(z.strictObject({ choice: count, probability }))
-    .max(recordedEpisodeLimits.likely)
-    .optional(),
-})
+const recordedStepSchema = z.strictObject(stepFields(recordedEpisodeLimits))
 export type RecordedStep = z.infer<typeof recordedStepSchema>
 
 /** A whole episode that a command has played, for its pictures. */
@@ -145,3 +146,12 @@ export const recordedEpisodeSchema = z
   })
   .refine(shapesExist, missingShape)
 export type RecordedEpisode = z.infer<typeof recordedEpisodeSchema>
+
+/** One moment of an episode that goes on, for its picture: the last one, without the steps before it. */
+export const episodeMomentSchema = z
+  .strictObject({
+    ...episodeFields(recordedStepSchema, recordedEpisodeLimits),
+    steps: z.array(recordedStepSchema).max(0),
+    policy: z.enum(['random', 'agent', 'person']),
+  })
+  .refine(shapesExist, missingShape)

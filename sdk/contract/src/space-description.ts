@@ -10,6 +10,7 @@ export type SpaceDescription =
       shape: number[]
       low: (number | null)[]
       high: (number | null)[]
+      channels?: 'last'
       integer?: true
       default?: number
     }
@@ -29,6 +30,11 @@ export const spaceDescriptionSchema: z.ZodType<SpaceDescription> = z.lazy(() =>
       shape: z.array(positive),
       low: z.array(z.number().nullable()),
       high: z.array(z.number().nullable()),
+      /**
+       * Of an image: its samples are [height, width, channels], as `shape` says; rows and what a policy sees of them are
+       * [channels, height, width].
+       */
+      channels: z.literal('last').optional(),
       /** A number of a tool, of shape []: rounded. */
       integer: z.literal(true).optional(),
       /** A number of a tool where parameters are not trained. */

@@ -58,6 +58,11 @@ const commonSettings = {
   evaluate_every: z.int().min(0).default(0),
   /** Held-out episodes of each evaluation. */
   evaluation_episodes: positiveInteger.max(100_000).default(100),
+  /**
+   * Held-out episodes, apart from those of evaluations, that fit the agent's confidence at the end; 0 leaves it out. For agents
+   * that pick one of several choices in a scenario that reports `solved`.
+   */
+  calibration_episodes: z.int().min(0).max(100_000).default(1_000),
   /** End as soon as an evaluation meets every success criterion of the scenario. */
   stop_at_success: z.boolean().default(true),
 }

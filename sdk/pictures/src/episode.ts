@@ -96,10 +96,10 @@ export function describeStep(episode: Episode, index: number): string {
   return `Step ${index}: ${actionName(episode, step.action)}, reward ${formatValue(step.reward)}, return so far ${sum}.`
 }
 
-/** The view of an episode: the scenario's own, if it fits the episode. */
+/** The view of an episode: the scenario's own, if it fits the episode and no scene takes its place. */
 export function episodeView(episode: Episode): ScenarioView | null {
-  const { view, observation, action, steps } = episode
-  if (view === null) return null
+  const { view, observation, action, steps, scene } = episode
+  if (view === null || scene !== undefined) return null
   const [only] = action
   const spaces = {
     columns: Math.min(...[...steps, episode.last].map((seen) => seen.observation.length)),

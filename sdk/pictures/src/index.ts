@@ -13,7 +13,9 @@ export {
   type ViewOf,
 } from './episode.ts'
 export { episodeFrame } from './episode-frame.ts'
-export { FRAME_HEIGHT, FRAME_WIDTH, hundredths, picture, points, type SvgElement, svg, svgMarkup } from './svg.ts'
+export { Playback, paceMs } from './playback.ts'
+export { rewardLine } from './reward-line.ts'
+export { FRAME_HEIGHT, FRAME_WIDTH, picture, points, type SvgElement, svg, svgMarkup } from './svg.ts'
 export { svgNamespace, svgNode } from './svg-node.ts'
 export { type TerminalSize, terminalFrame } from './terminal-frame.ts'
 export { transcriptCalls, transcriptTexts } from './transcript-frame.ts'

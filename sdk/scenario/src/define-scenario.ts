@@ -68,11 +68,20 @@ export type ScenarioDefinition<Observation extends Space, Action extends ActionS
    */
   oracle?(state: State, context: EpisodeContext): ChosenActionOf<Action>
   /**
+   * Rules that one would write instead of training: the action for an observation, by keywords and conditions. They see what an
+   * agent sees, nothing else, and are played beside every agent in its evaluation. `mask` is what `actionMask` returned, null
+   * without one; `rng` is their own. Synchronous.
+   */
+  rules?(observation: SampleOf<Observation>, context: RulesContext): ChosenActionOf<Action>
+  /**
    * Draws a state as shapes, for pictures of episodes. Called only where somebody looks: it must not change the state, and
    * training never calls it.
    */
   render?(state: State): Scene
 }
+
+/** What rules know beside the observation. */
+export type RulesContext = { readonly rng: Rng; readonly mask: unknown }
 
 /** What a test passes to a callback; `level` may be left out where the scenario has no levels. */
 export type CalledContext = Omit<EpisodeContext, 'level'> & { readonly level?: number }

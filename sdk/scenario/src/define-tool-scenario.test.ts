@@ -177,6 +177,84 @@ describe('with parameters', () => {
   })
 })
 
+describe('rules', () => {
+  const seen: unknown[] = []
+  const ruled = defineToolScenario({
+    ...plain,
+    rules({ said, spent }, { available }) {
+      seen.push({ said, spent: Array.from(spent), available: [...available] })
+      return { tool: said === 'paid' ? 'close' : 'check' }
+    },
+  })
+
+  test('see the observation and the available tools, and call like an agent', () => {
+    const { engine, buffers, description } = startEngine(ruled)
+    expect(description.rules).toBe(true)
+    engine.reset()
+    const called: number[] = []
+    for (let step = 0; step < 2; step += 1) {
+      engine.rules()
+      called.push(buffers.actions[0])
+      engine.step()
+    }
+    expect(called).toEqual([0, 1])
+    expect(seen).toEqual([
+      { said: 'not paid', spent: [0, 0, -1], available: ['check', 'close', 'wait'] },
+      { said: 'paid', spent: [100, 24, 0], available: ['close', 'wait'] },
+    ])
+    expect(buffers.episodeReturns[0]).toBeGreaterThan(30)
+  })
+
+  test('change no episode: the same actions without them lead to the same', () => {
+    const steps = (asked: boolean) => {
+      const { engine, buffers } = startEngine(ruled, { environments: 4 })
+      engine.reset()
+      const rewards: number[][] = []
+      for (const action of [0, 2, 1]) {
+        if (asked) engine.rules()
+        buffers.actions.fill(action)
+        engine.step()
+        rewards.push(Array.from(buffers.rewards))
+      }
+      return rewards
+    }
+    expect(steps(true)).toEqual(steps(false))
+  })
+
+  test.each([
+    [{ tool: 'shout' }, 'rules returned the tool the string "shout", which is no tool'],
+    [undefined, 'rules must return { tool, arguments }, got undefined'],
+    [{ tool: 'check', arguments: { loud: 1 } }, 'rules: check has no parameter the string "loud"'],
+  ])('that return %j are refused in words', (call, message) => {
+    const { engine } = startEngine(defineToolScenario({ ...plain, rules: () => call as never }))
+    engine.reset()
+    expect(faultOf(() => engine.rules())).toMatchObject({ phase: 'rules', message: expect.stringContaining(message) })
+  })
+
+  test('choose arguments by words and ids', () => {
+    const definition = defineToolScenario({
+      observation: dict({ orders: list({ slots: 3, features: 1 }) }),
+      maxSteps: 2,
+      start: () => ({ got: [] as unknown[] }),
+      tools: {
+        refund: tool({
+          description: 'Refunds an order',
+          parameters: { order: pointer('orders'), reason: choice(['late', 'broken']) },
+          run: (state: { got: unknown[] }, args) => ({ done: state.got.push({ ...args }) > 0 }),
+        }),
+      },
+      observe: () => ({ orders: ['a', 'b'].map((id, i) => ({ id, features: [i] })) }),
+      outcome: ({ got }) => (JSON.stringify(got) === '[{"order":"b","reason":"broken"}]' ? 1 : 0),
+      rules: ({ orders }) => ({ tool: 'refund', arguments: { order: orders[1].id, reason: 'broken' } }),
+    })
+    const { engine, buffers } = startEngine(definition)
+    engine.reset()
+    engine.rules()
+    engine.step()
+    expect(buffers.rewards[0]).toBe(1)
+  })
+})
+
 describe('an oracle', () => {
   type Desk = { orders: string[]; wanted: string; sent: unknown[] }
   const desk = (oracle: unknown, changes = {}) =>

@@ -8,16 +8,8 @@ export {
   type StepResult,
   type Task,
 } from './define-scenario.ts'
-export type {
-  Tool,
-  ToolCall,
-  ToolEpisode,
-  ToolProgress,
-  ToolResult,
-  ToolRewards,
-  ToolScenarioDefinition,
-} from './define-tool-scenario.ts'
-export { defineToolScenario, tool } from './define-tool-scenario.ts'
+export type { ToolEpisode, ToolProgress, ToolRewards, ToolScenarioDefinition } from './define-tool-scenario.ts'
+export { defineToolScenario } from './define-tool-scenario.ts'
 export { encodeObservation } from './engine/observation-encoder.ts'
 export { createRng, type Rng } from './engine/random-stream.ts'
 export type { SpaceDescription, TextEncoderName } from './engine/read-space.ts'
@@ -73,3 +65,4 @@ export {
   type PointerParameter,
   pointer,
 } from './tool-parameters.ts'
+export { type Tool, type ToolCall, type ToolResult, tool } from './tools.ts'

@@ -178,6 +178,20 @@ test('encodeObservation writes what the engine writes, also from a description t
   expect(() => encodeObservation(space, { a: [0, 0], b: 3 }, row, 3)).toThrow(/no room/)
 })
 
+test('an image whose channels are the last axis is a row of channels first', () => {
+  const image = { ...box({ shape: [2, 3, 2], low: 0, high: 12 }), channels: 'last' } as unknown as Space
+  expect(observationLeaves(structuredClone(image) as SpaceDescription)[0]).toMatchObject({ size: 12, shape: [2, 2, 3] })
+  const row = new Float32Array(13)
+  encodeObservation(
+    dict({ at: discrete({ n: 2 }), image }),
+    { at: 1, image: Array.from({ length: 12 }, (_, i) => i) },
+    row,
+  )
+  expect(Array.from(row)).toEqual([1, 0, 2, 4, 6, 8, 10, 1, 3, 5, 7, 9, 11])
+  const flat = { ...box({ shape: [12] }), channels: 'last' } as unknown as Space
+  expect(() => encodeObservation(flat, [], row)).toThrow(/\[height, width, channels\]/)
+})
+
 test('every box sample in float32 range is kept to the bit', () => {
   fc.assert(
     fc.property(

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict'
 import { AgentGymError, type OwnAccount } from '@agentgym/contract'
 import { type Context, Hono } from 'hono'
+import type { SiteDocs } from '../docs/site-docs.ts'
 import { answerFailure, foreignForm, notFound } from '../pages/failures.tsx'
 import { cookieIn, isFormToken, sessionName } from '../session/form-token.ts'
 import { PublicCache } from '../session/public-cache.ts'
@@ -18,15 +19,31 @@ type SiteEnv = { Bindings: { visitor: Visitor } }
 /** Relative times on a page are computed at rendering, so it is not cached for longer. */
 const cacheOptions = { ttlMs: 3_000, maxBytes: 48 * 2 ** 20 }
 
-/** The site as a function from requests to pages. `routes`: default, all routes of the site. */
+type SiteParts = {
+  assets: SiteAssets
+  docs: () => SiteDocs
+  /** Default: all routes of the site. */
+  routes?: readonly SiteRoute[]
+}
+
+/** The site as a function from requests to pages. */
 export function createSite(
   host: SiteHost,
-  { assets, routes = siteRoutes }: { assets: SiteAssets; routes?: readonly SiteRoute[] },
+  { assets, docs, routes = siteRoutes }: SiteParts,
 ): Site & { app: Hono<SiteEnv> } {
   const cache = new PublicCache(cacheOptions)
   const app = new Hono<SiteEnv>({ getPath: (_, options) => options?.env?.visitor.path ?? '/' })
   const open = (c: Context<SiteEnv>, cacheKey: string | null = null) =>
-    openVisit({ host, assets, cache, request: c.req.raw, visitor: c.env.visitor, params: c.req.param(), cacheKey })
+    openVisit({
+      host,
+      assets,
+      docs,
+      cache,
+      request: c.req.raw,
+      visitor: c.env.visitor,
+      params: c.req.param(),
+      cacheKey,
+    })
   const known = new Set<string>()
   for (const one of routes) {
     assert(!known.has(`${one.method} ${one.path}`), `${one.method} ${one.path} is there twice`)
@@ -40,11 +57,13 @@ export function createSite(
       return guarded(host, c.env.visitor, opened, (visit) => answerRoute(host, one, visit))
     })
   }
-  app.get('/assets/*', (c, next) => {
-    c.env.visitor.routed('/assets/*')
-    const answer = answerAsset(assets, c.req.path, c.req.raw)
-    return answer === null ? next() : Promise.resolve(answer)
-  })
+  const icons = [...assets.files.keys()].filter((path) => !path.startsWith('/assets/'))
+  for (const path of ['/assets/*', ...icons])
+    app.get(path, (c, next) => {
+      c.env.visitor.routed(path)
+      const answer = answerAsset(assets, c.req.path, c.req.raw)
+      return answer === null ? next() : Promise.resolve(answer)
+    })
   app.notFound((c) =>
     guarded(host, c.env.visitor, open(c), async (opened) => {
       const { pathname, search } = opened.visit.url

@@ -1,3 +1,4 @@
+import type { SiteDocs } from '../docs/site-docs.ts'
 import type { PageContext, Theme } from '../layout/page-context.ts'
 import { renderPage } from '../layout/render-page.tsx'
 import { cookieIn, deviceName, makeFormToken, sessionName } from '../session/form-token.ts'
@@ -18,6 +19,7 @@ export type OpenVisit = {
 type Opening = {
   host: SiteHost
   assets: SiteAssets
+  docs: () => SiteDocs
   cache: PublicCache
   request: Request
   visitor: Visitor
@@ -27,7 +29,7 @@ type Opening = {
 }
 
 /** A handler's input, before the account and the form are read. */
-export function openVisit({ host, assets, cache, request, visitor, params, cacheKey }: Opening): OpenVisit {
+export function openVisit({ host, assets, docs, cache, request, visitor, params, cacheKey }: Opening): OpenVisit {
   const cookies = request.headers.get('cookie') ?? ''
   const setCookies: string[] = []
   const setCookie = (cookie: string) => void setCookies.push(cookie)
@@ -48,6 +50,8 @@ export function openVisit({ host, assets, cache, request, visitor, params, cache
     account: null,
     api: visitorApi({ publicUrl: host.publicUrl, visitor, session, device, cache, setCookie, onTtl }),
     form: noForm,
+    docs,
+    reference: (path) => visitor.reference(path),
     host,
     page(body, options) {
       let signed = false
@@ -130,9 +134,12 @@ const pagePolicy = [
   "script-src 'self'",
   "style-src 'self'",
   "font-src 'self'",
+  "manifest-src 'self'",
   "img-src 'self'",
   "connect-src 'self'",
   "form-action 'self'",
+  // The sandbox of a play, which is the only document of ours that may be framed.
+  "frame-src 'self'",
   "base-uri 'none'",
   "frame-ancestors 'none'",
 ].join('; ')

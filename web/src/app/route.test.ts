@@ -15,6 +15,7 @@ const account = (more: Partial<OwnAccount> = {}): OwnAccount => ({
     { username: 'own', role: 'owner' },
   ],
   scopes: [],
+  unread_notifications: 0,
   ...more,
 })
 

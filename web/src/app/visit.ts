@@ -1,9 +1,10 @@
 import type { Client } from '@agentgym/client'
 import type { OwnAccount } from '@agentgym/contract'
 import type { Child } from 'hono/jsx'
+import type { SiteDocs } from '../docs/site-docs.ts'
 import type { PageOptions } from '../layout/page-context.ts'
 import type { FormValues } from './form.ts'
-import type { SiteHost } from './site-host.ts'
+import type { SiteHost, Visitor } from './site-host.ts'
 
 /** A request to a page: its visitor, input and responses. */
 export type Visit = {
@@ -19,7 +20,13 @@ export type Visit = {
   readonly api: Client
   /** Submitted form; empty for a page. */
   readonly form: FormValues
-  readonly host: Pick<SiteHost, 'publicUrl' | 'oauthProviders' | 'currency' | 'testMoney' | 'version' | 'secure'>
+  readonly docs: () => SiteDocs
+  /** The page of the API reference at that path; null if there is none. */
+  readonly reference: Visitor['reference']
+  readonly host: Pick<
+    SiteHost,
+    'publicUrl' | 'oauthProviders' | 'currency' | 'testMoney' | 'version' | 'secure' | 'policies' | 'drawPreview'
+  >
   /** Renders a complete page with this content. */
   page(body: Html, options: PageOptions): Response
   /** Redirects to another path of this site after a form. */

@@ -2,6 +2,7 @@ import { raw } from 'hono/html'
 import { jsx } from 'hono/jsx'
 import type { HtmlEscapedString } from 'hono/utils/html'
 import badgeCheck from 'lucide/dist/esm/icons/badge-check.mjs'
+import bell from 'lucide/dist/esm/icons/bell.mjs'
 import bot from 'lucide/dist/esm/icons/bot.mjs'
 import box from 'lucide/dist/esm/icons/box.mjs'
 import check from 'lucide/dist/esm/icons/check.mjs'
@@ -27,6 +28,7 @@ import x from 'lucide/dist/esm/icons/x.mjs'
 
 const icons = {
   'badge-check': badgeCheck,
+  bell,
   bot,
   box,
   check,

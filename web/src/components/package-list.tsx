@@ -1,11 +1,13 @@
 import type { ListedPackage } from '@agentgym/contract'
-import { formatValue } from '@agentgym/contract/charts'
+import { useIsland } from '../layout/page-context.ts'
 import { sparkline } from '../pictures/learning-curve.ts'
 import { Picture } from '../pictures/picture.tsx'
+import { episodeAddress } from '../pictures/replay.tsx'
 import { emblem } from '../pictures/thumbnail.ts'
 import { Badge } from './badge.tsx'
 import { Icon } from './icon.tsx'
 import { Detail } from './metrics.tsx'
+import { Outcome } from './outcome.tsx'
 import { Count, Price, Rating, Time } from './values.tsx'
 
 type PackageListProps = {
@@ -22,9 +24,9 @@ export function PackageList({ packages, label, level = 3 }: PackageListProps) {
       <div class="package-list-head" aria-hidden="true">
         <span>Package</span>
         <span>Type and quality</span>
-        <span>Best return</span>
+        <span>Best result</span>
         <span>Price</span>
-        <span>Downloads</span>
+        <span>Used</span>
         <span>Updated</span>
       </div>
       <ol aria-label={label}>
@@ -41,7 +43,7 @@ function PackageRow({ item, level }: { item: ListedPackage; level: 2 | 3 }) {
   const [scope, name] = item.name.split('/')
   return (
     <li class="package-row">
-      <PackagePicture name={item.name} version={item.latest_version} />
+      <PackagePicture name={item.name} version={item.latest_version} best={item.best_return} />
       <div class="package-row-main">
         <Heading class="package-row-name">
           <a href={packageAddress(item.name)}>{item.title ?? name}</a>
@@ -50,6 +52,7 @@ function PackageRow({ item, level }: { item: ListedPackage; level: 2 | 3 }) {
         <p class="package-row-id">
           <span class="dim">{scope}/</span>
           {name}
+          {item.trained_on && <span class="dim"> trained on {item.trained_on}</span>}
         </p>
         {item.summary !== null && <p class="package-row-summary">{item.summary}</p>}
       </div>
@@ -60,14 +63,14 @@ function PackageRow({ item, level }: { item: ListedPackage; level: 2 | 3 }) {
         <Rating rating={item.rating} votes={item.votes} />
       </p>
       <dl class="package-row-facts">
-        <Detail label="Best return">
-          <Best best={item.best_return} />
+        <Detail label="Best result">
+          <Best item={item} />
         </Detail>
         <Detail label="Price">
           <Price minor={item.price_minor} currency={item.currency} kind={item.price_kind} />
         </Detail>
-        <Detail label="Downloads">
-          <Count value={item.downloads} />
+        <Detail label="Used">
+          <Uses item={item} />
         </Detail>
         <Detail label="Updated">
           <Time at={item.updated_at} />
@@ -77,13 +80,33 @@ function PackageRow({ item, level }: { item: ListedPackage; level: 2 | 3 }) {
   )
 }
 
-/** The best verified return, with the learning curve of that agent. */
-function Best({ best }: { best: ListedPackage['best_return'] }) {
+/** The best verified agent's result; of a scenario with its learning curve, for an agent's picture is its episode. */
+function Best({ item: { kind, best_return: best } }: { item: ListedPackage }) {
   if (best === null) return <span class="dim">None yet</span>
   return (
-    <span class="best-return" title={`${best.agent}, held-out mean return`}>
-      {best.curve.length > 1 && <Picture picture={sparkline(best.curve, { title: null })} />}
-      {formatValue(best.return_mean)}
+    <span class="best-return" title={`${best.agent}, on held-out episodes`}>
+      {kind === 'scenario' && best.curve.length > 1 && <Picture picture={sparkline(best.curve, { title: null })} />}
+      <Outcome success={best.outcome} returnMean={best.return_mean} form="short" />
+    </span>
+  )
+}
+
+/** Downloads, trainings on this server and plays; without zeros. */
+function Uses({ item: { downloads, trainings = 0, plays = 0 } }: { item: ListedPackage }) {
+  const uses: [value: number, one: string][] = [
+    [downloads, 'download'],
+    [trainings, 'training'],
+    [plays, 'play'],
+  ]
+  const shown = uses.filter(([value]) => value > 0)
+  if (shown.length === 0) return null
+  return (
+    <span class="package-uses">
+      {shown.map(([value, one]) => (
+        <span>
+          <Count value={value} /> <span class="dim">{value === 1 ? one : `${one}s`}</span>
+        </span>
+      ))}
     </span>
   )
 }
@@ -102,10 +125,23 @@ function Quality({ score }: { score: number }) {
   )
 }
 
-/** Thumbnail of a package's latest version. */
-export function PackagePicture({ name, version }: { name: ListedPackage['name']; version: string | null }) {
+type PackagePictureProps = {
+  name: ListedPackage['name']
+  version: string | null
+  /** Of a scenario: its best verified agent. */
+  best?: ListedPackage['best_return']
+}
+
+/** Thumbnail of a version, which plays its episode or that of the best agent. */
+export function PackagePicture({ name, version, best = null }: PackagePictureProps) {
+  useIsland('replay')
+  const played = best?.recorded ? best : { agent: name, version }
   return (
-    <div class="package-picture" aria-hidden="true">
+    <div
+      class="package-picture"
+      aria-hidden="true"
+      data-replay-card={played.version === null ? undefined : episodeAddress(played.agent, played.version)}
+    >
       {version === null ? (
         <Picture picture={emblem(name)} />
       ) : (

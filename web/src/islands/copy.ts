@@ -1,24 +1,4 @@
-// Gives every [data-copy] its button, which puts the text on the clipboard.
+// Gives every [data-copy] of the page its button.
+import { showCopyButtons } from './nodes/copy-buttons.ts'
 
-const shownMs = 1_500
-
-for (const command of document.querySelectorAll<HTMLElement>('[data-copy]')) {
-  const button = command.querySelector<HTMLButtonElement>('.command-copy')
-  // Browsers provide the clipboard only over TLS and on localhost.
-  if (button === null || navigator.clipboard === undefined) continue
-  const label = button.getAttribute('aria-label') ?? ''
-  let timer: ReturnType<typeof setTimeout> | undefined
-  button.hidden = false
-  button.addEventListener('click', async () => {
-    await navigator.clipboard.writeText(command.dataset.copy ?? '')
-    button.dataset.done = ''
-    button.setAttribute('aria-label', 'Copied')
-    clearTimeout(timer)
-    timer = setTimeout(() => {
-      delete button.dataset.done
-      button.setAttribute('aria-label', label)
-    }, shownMs)
-  })
-}
-
-export {}
+showCopyButtons(document)

@@ -1,7 +1,7 @@
 // Follows a running run: extends its curves, updates its metrics, and refetches the server-rendered parts after events.
 // For an ended run, only makes the curves interactive.
 import type { ProgressEvent, RunEvent } from '@agentgym/contract'
-import { formatValue } from '@agentgym/contract/charts'
+import { formatMetric } from '@agentgym/contract/metrics'
 import { formatDuration } from '../format.ts'
 import { freshParts } from './nodes/dom.ts'
 import { LiveCharts } from './nodes/live-charts.ts'
@@ -75,15 +75,16 @@ class LiveRun {
       requestAnimationFrame(() => this.#showMetrics(event.data))
       return
     }
+    if (event.type === 'evaluation') this.#curves.addEvaluation(event.data.steps, event.data.evaluation)
     clearTimeout(this.#settling)
     this.#settling = setTimeout(() => void this.#refresh(), settleMs)
   }
 
   #showMetrics(point: ProgressEvent): void {
     const left = point.steps_total - point.steps
-    this.#showMetric('return_mean', point.return_mean === null ? '–' : formatValue(point.return_mean))
+    this.#showMetric('return_mean', formatMetric(point.return_mean))
     this.#showMetric('steps', point.steps.toLocaleString('en'))
-    this.#showMetric('steps_per_second', formatValue(point.steps_per_second))
+    this.#showMetric('steps_per_second', formatMetric(point.steps_per_second))
     this.#showMetric('episodes_total', point.episodes_total.toLocaleString('en'))
     if (point.steps_per_second > 0) this.#showMetric('time_left', formatDuration(left / point.steps_per_second))
   }

@@ -13,7 +13,7 @@ export type PageContext = {
   path: string
   account: OwnAccount | null
   theme: Theme
-  host: Pick<SiteHost, 'publicUrl' | 'oauthProviders' | 'currency' | 'testMoney' | 'version'>
+  host: Pick<SiteHost, 'publicUrl' | 'oauthProviders' | 'currency' | 'testMoney' | 'version' | 'drawPreview'>
   assets: SiteAssets
   /** Token for the page's forms; the first call sets the cookie that belongs to it. */
   formToken(): string
@@ -31,8 +31,14 @@ export type PageOptions = {
   status?: number
   /** `plain` has no navigation: login, checkout and other pages with a single task. */
   frame?: 'full' | 'plain'
+  /** What other sites show for a link to it. */
+  preview?: { name: string; version: string }
+  /** Path and query that search engines index. Default: the requested path. */
+  canonical?: string
   /** Keeps it out of search engines. */
   hidden?: boolean
+  /** Path of an Atom feed about the page. */
+  feed?: string
 }
 
 export const PageProvider = createContext<PageContext | null>(null)

@@ -6,7 +6,7 @@ import { ThemeSwitch } from './theme.tsx'
 
 /** The HTML of a whole page. Components are synchronous: their data is loaded first. */
 export function renderPage(body: Child, options: PageOptions, context: PageContext): string {
-  const { title, description, frame = 'full', hidden = false } = options
+  const { title, description, frame = 'full', hidden = false, canonical = context.path, feed } = options
   // Renders the body first, because its components register the scripts that the head loads.
   const drawn = (
     <PageProvider value={context}>
@@ -21,7 +21,7 @@ export function renderPage(body: Child, options: PageOptions, context: PageConte
     </PageProvider>
   ).toString()
   assert(typeof drawn === 'string' || !('then' in Object(drawn)), 'a component was asynchronous')
-  const { assets, theme, islands } = context
+  const { assets, theme, islands, host } = context
   const document = (
     <html lang="en" data-theme={theme === 'system' ? undefined : theme}>
       <head>
@@ -30,12 +30,21 @@ export function renderPage(body: Child, options: PageOptions, context: PageConte
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content={theme === 'system' ? 'light dark' : theme} />
         {description !== undefined && <meta name="description" content={description.slice(0, 200)} />}
-        {hidden && <meta name="robots" content="noindex" />}
+        {hidden ? (
+          <meta name="robots" content="noindex" />
+        ) : (
+          <link rel="canonical" href={`${host.publicUrl}${canonical}`} />
+        )}
+        <LinkPreview options={options} host={host} />
+        {feed !== undefined && <link rel="alternate" type="application/atom+xml" href={feed} />}
         {assets.preload.map((font) => (
           <link rel="preload" href={font} as="font" type="font/woff2" crossorigin="anonymous" />
         ))}
         <link rel="stylesheet" href={assets.stylesheet} />
+        <link rel="icon" href="/favicon.ico" sizes="32x32" />
         <link rel="icon" href={assets.icon} type="image/svg+xml" />
+        <link rel="apple-touch-icon" href="/apple-touch-icon.png" />
+        <link rel="manifest" href="/site.webmanifest" />
         {[...islands].map((name) => (
           <script type="module" src={assets.island(name)} />
         ))}
@@ -44,6 +53,34 @@ export function renderPage(body: Child, options: PageOptions, context: PageConte
     </html>
   )
   return `<!doctype html>${String(document)}`
+}
+
+/** What other sites show for a link to the page: Open Graph, which Twitter reads as well. */
+function LinkPreview({ options, host }: { options: PageOptions; host: PageContext['host'] }) {
+  const { title, description, preview } = options
+  const picture = host.drawPreview !== undefined && preview !== undefined && previewAddress(preview)
+  return (
+    <>
+      <meta property="og:site_name" content="AgentGym" />
+      <meta property="og:type" content="website" />
+      <meta property="og:title" content={title} />
+      {description !== undefined && <meta property="og:description" content={description.slice(0, 200)} />}
+      {picture && (
+        <>
+          <meta property="og:image" content={`${host.publicUrl}${picture}`} />
+          <meta property="og:image:type" content="image/png" />
+          <meta property="og:image:width" content="1200" />
+          <meta property="og:image:height" content="630" />
+          <meta property="og:image:alt" content={`A picture of ${title}`} />
+        </>
+      )}
+      <meta name="twitter:card" content={picture ? 'summary_large_image' : 'summary'} />
+    </>
+  )
+}
+
+function previewAddress({ name, version }: NonNullable<PageOptions['preview']>): string {
+  return `/pictures/${name}/${encodeURIComponent(version)}/preview.png`
 }
 
 function SiteFooter({ plain }: { plain: boolean }) {
@@ -56,10 +93,12 @@ function SiteFooter({ plain }: { plain: boolean }) {
         </span>
         {!plain && (
           <nav aria-label="More">
-            <a href="/packages">All packages</a>
-            <a href="/docs">API reference</a>
-            <a href="/v1/openapi.json">OpenAPI</a>
-            <a href="/v1/keys">Signing keys</a>
+            <a href="/docs">Docs</a>
+            <a href="/docs/api">API</a>
+            <a href="/docs/pricing">Pricing</a>
+            <a href="/docs/terms">Terms</a>
+            <a href="/docs/privacy">Privacy</a>
+            <a href="/docs/acceptable-use">Acceptable use</a>
           </nav>
         )}
         <ThemeSwitch />

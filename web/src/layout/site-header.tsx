@@ -5,7 +5,7 @@ import { useIsland, usePage } from './page-context.ts'
 const links = [
   { href: '/packages?kind=scenario', title: 'Scenarios' },
   { href: '/packages?kind=agent', title: 'Agents' },
-  { href: '/docs', title: 'API' },
+  { href: '/docs', title: 'Docs' },
 ]
 
 /** The bar above every page; `plain` on pages with a single task. */
@@ -34,7 +34,10 @@ export function SiteHeader({ plain }: { plain: boolean }) {
             <SearchBox />
           </>
         )}
-        <div class="site-header-end">{!plain && <AccountMenu />}</div>
+        <div class="site-header-end">
+          {!plain && <NotificationBell />}
+          {!plain && <AccountMenu />}
+        </div>
       </div>
     </header>
   )
@@ -63,6 +66,19 @@ function Mark() {
   )
 }
 
+/** Links to the notifications, with the number of unread ones. */
+function NotificationBell() {
+  const { account } = usePage()
+  if (account === null) return null
+  const { unread_notifications: unread } = account
+  return (
+    <a class="bell" href="/notifications" aria-label={`Notifications, ${unread} unread`} title="Notifications">
+      <Icon name="bell" />
+      {unread > 0 && <span class="bell-count">{unread > 99 ? '99+' : unread}</span>}
+    </a>
+  )
+}
+
 function AccountMenu() {
   const { account, address } = usePage()
   if (account === null) {
@@ -85,10 +101,12 @@ function AccountMenu() {
       </summary>
       <div class="menu-list">
         <a href="/dashboard">Dashboard</a>
+        <a href="/runs">Runs</a>
         <a href="/orders">Purchases</a>
         <a href="/balance">Balance</a>
         <a href="/earnings">Earnings</a>
         <a href={`/@${account.username}`}>Profile</a>
+        <a href="/settings/account">Settings</a>
         {account.operator && <a href="/operator">Operator</a>}
         <Form action="/logout" look="inline">
           <button class="menu-action" type="submit">
@@ -103,6 +121,7 @@ function AccountMenu() {
 /** Search on every page, with suggestions where JavaScript runs. */
 function SearchBox() {
   useIsland('suggest')
+  useIsland('palette')
   const { address, path } = usePage()
   const q = path === '/packages' ? (new URL(address, 'http://site').searchParams.get('q') ?? '') : ''
   return (
@@ -121,6 +140,7 @@ function SearchBox() {
           autocomplete="off"
           spellcheck={false}
           maxlength={200}
+          aria-keyshortcuts="/"
         />
       </form>
       <div class="suggestions" id="suggestions" role="listbox" aria-label="Suggestions" hidden />

@@ -14,6 +14,8 @@ describe('the URL of a query', () => {
         difficulty: fc.constantFrom('beginner' as const, 'expert' as const),
         algorithm: fc.constantFrom('ppo', 'grpo'),
         price: fc.constantFrom('free' as const, 'paid' as const),
+        scenario: fc.constantFrom('@acme/cart-pole', '@a/b&c'),
+        solved: fc.constantFrom('yes' as const, 'no' as const),
         cursor: fc.base64String({ minLength: 4 }),
       },
       { requiredKeys: [] },

@@ -3,7 +3,7 @@ import { type SearchRequest, searchRequestSchema } from '@agentgym/contract'
 /** State of the browse page, all of it in the URL. */
 export type BrowseQuery = Omit<SearchRequest, 'limit'>
 
-export const facetNames = ['kind', 'category', 'difficulty', 'algorithm', 'price'] as const
+export const facetNames = ['kind', 'scenario', 'category', 'difficulty', 'algorithm', 'solved', 'price'] as const
 export type FacetName = (typeof facetNames)[number]
 const keys = ['q', ...facetNames, 'sort', 'cursor'] as const
 

@@ -4,6 +4,7 @@ import { Button } from '../components/controls.tsx'
 import { Icon } from '../components/icon.tsx'
 import { EmptyState } from '../components/messages.tsx'
 import { PackageList } from '../components/package-list.tsx'
+import { formatCount } from '../format.ts'
 import { type BrowseQuery, browseAddress, type FacetName, facetNames, readBrowseQuery } from './browse-query.ts'
 
 export const browseRoutes = [
@@ -14,7 +15,8 @@ export const browseRoutes = [
       title: browseTitle(query),
       description:
         'Browse reinforcement-learning scenarios and verified agents by type, difficulty, quality and price.',
-      hidden: query.cursor !== undefined,
+      canonical: browseAddress({ sort: 'relevance', kind: query.kind, category: query.category }),
+      hidden: query.cursor !== undefined || query.q !== undefined,
     })
   }),
 ]
@@ -34,9 +36,7 @@ function BrowsePage({ found, query }: { found: FoundPackages; query: BrowseQuery
       <div class="browse-results">
         <header class="browse-head">
           <h1>{browseTitle(query)}</h1>
-          <p class="dim">
-            {found.total.toLocaleString('en')} {found.total === 1 ? 'package' : 'packages'}
-          </p>
+          <p class="dim">{formatCount(found.total, 'package')}</p>
         </header>
         <div class="browse-bar">
           <Chosen query={query} />
@@ -60,8 +60,9 @@ function BrowsePage({ found, query }: { found: FoundPackages; query: BrowseQuery
   )
 }
 
-function browseTitle({ q, kind, category }: BrowseQuery): string {
+function browseTitle({ q, kind, category, scenario }: BrowseQuery): string {
   const things = kind === undefined ? 'Scenarios and agents' : kind === 'agent' ? 'Agents' : 'Scenarios'
+  if (scenario !== undefined && q === undefined) return `Agents for ${scenario}`
   if (q !== undefined) return `“${q}” in ${things.toLowerCase()}`
   return category === undefined ? things : `${things}: ${category}`
 }
@@ -124,9 +125,11 @@ function NothingFound({ query }: { query: BrowseQuery }) {
 
 const facetTitles: Record<FacetName, string> = {
   kind: 'Type',
+  scenario: 'Scenario',
   category: 'Category',
   difficulty: 'Difficulty',
   algorithm: 'Algorithm',
+  solved: 'Result',
   price: 'Price',
 }
 
@@ -144,19 +147,21 @@ function Facets({ counts, query }: { counts: FacetCounts; query: BrowseQuery }) 
       </summary>
       <nav class="facets-groups" aria-label="Filters">
         {facetNames.map((name) => (
-          <FacetGroup name={name} values={counts[name]} query={query} />
+          <FacetGroup name={name} values={counts[name] ?? []} query={query} />
         ))}
       </nav>
     </details>
   )
 }
 
-/** Algorithms are abbreviations; everything else is a word. */
+/** Algorithms are abbreviations, scenarios are names; everything else is a word. */
 function facetLabel(name: FacetName, value: string): string {
+  if (name === 'scenario') return value
+  if (name === 'solved') return value === 'yes' ? 'Solved' : 'Not solved'
   return name === 'algorithm' ? value.toUpperCase() : `${value.charAt(0).toUpperCase()}${value.slice(1)}`
 }
 
-type Values = FacetCounts[FacetName]
+type Values = NonNullable<FacetCounts[FacetName]>
 
 function FacetGroup({ name, values, query }: { name: FacetName; values: Values; query: BrowseQuery }) {
   const chosen = query[name]
@@ -190,7 +195,7 @@ function FacetList({ name, values, query }: { name: FacetName; values: Values; q
             <a
               href={browseAddress(query, { [name]: chosen ? undefined : value })}
               aria-current={chosen ? 'true' : undefined}
-              title={chosen ? 'Remove filter' : undefined}
+              title={chosen ? 'Remove filter' : name === 'scenario' ? value : undefined}
             >
               <span class="facet-value">{facetLabel(name, value)}</span>
               <span class="facet-count">{count}</span>

@@ -40,6 +40,7 @@ export const dashboardRoutes = [
     return visit.page(<PublisherPage publisher={publisher} />, {
       title: publisher.display_name ?? publisher.username,
       description: `Scenarios and agents by ${publisher.display_name ?? publisher.username}.`,
+      feed: `/@${publisher.username}/feed.atom`,
     })
   }),
 ]
@@ -153,9 +154,13 @@ function Places() {
 }
 
 /** A user or an organization, and what they publish. */
+function countText(count: number, what: string): string {
+  return `${count.toLocaleString('en')} ${count === 1 ? what : `${what}s`}`
+}
+
 function PublisherPage({ publisher }: { publisher: Publisher }) {
   const { account } = usePage()
-  const { username, display_name, kind, packages } = publisher
+  const { username, display_name, kind, packages, counts } = publisher
   const own = account?.username === username
   return (
     <div class="workspace">
@@ -165,8 +170,13 @@ function PublisherPage({ publisher }: { publisher: Publisher }) {
           <span class="mono">@{username}</span>
           <span>{kind === 'organisation' ? 'organization' : kind}</span>
           <span>
+            {countText(counts.scenarios, 'scenario')}, {countText(counts.agents, 'agent')}
+          </span>
+          <span>{countText(counts.downloads, 'download')}</span>
+          <span>
             Joined <Time at={publisher.created_at} />
           </span>
+          <a href={`/@${username}/feed.atom`}>Atom feed</a>
         </p>
       </div>
       <section class="workspace-section" aria-labelledby="packages">

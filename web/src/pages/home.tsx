@@ -1,38 +1,38 @@
-import type { Leaderboard, ListedPackage } from '@agentgym/contract'
+import { AgentGymError, type Leaderboard, type ListedPackage, type SampleEpisode } from '@agentgym/contract'
+import { formatValue } from '@agentgym/contract/charts'
 import { route } from '../app/route.ts'
 import type { Visit } from '../app/visit.ts'
 import { Badge } from '../components/badge.tsx'
 import { Button, Command } from '../components/controls.tsx'
+import { Icon } from '../components/icon.tsx'
 import { EmptyState } from '../components/messages.tsx'
+import { Outcome } from '../components/outcome.tsx'
 import { PackagePicture, packageAddress } from '../components/package-list.tsx'
-import { type Column, Table } from '../components/table.tsx'
-import { Count, Price, Rating, Time } from '../components/values.tsx'
+import { Count, Price, Rating } from '../components/values.tsx'
+import { Replay } from '../pictures/replay.tsx'
 
 export const homeRoutes = [
   route('get', '/', { access: 'public' }, async (visit) => {
-    const [trending, featured] = await Promise.all([scenariosBy(visit, 'downloads'), scenariosBy(visit, 'quality')])
-    const champions = await championsOf(visit, trending)
-    // Packages of the first section are not repeated.
-    const rest = featured.filter(({ name }) => !trending.some((other) => other.name === name)).slice(0, 3)
-    return visit.page(
-      <HomePage trending={trending.slice(0, 6)} featured={rest} champions={champions} server={visit.host.publicUrl} />,
-      {
-        title: 'Scenarios and verified agents',
-        description: 'A marketplace for reinforcement-learning scenarios and verified agents.',
-      },
-    )
+    const { data } = await visit.api.GET('/v1/packages', {
+      params: { query: { kind: 'scenario', sort: 'downloads', limit: 6 } },
+    })
+    const champions = await championsOf(visit, data.packages)
+    const hero = await heroOf(visit, champions, data.packages)
+    return visit.page(<HomePage scenarios={data.packages} champions={champions} hero={hero} />, {
+      title: 'Decision models you can prove',
+      description:
+        'Train decision models on simulated scenarios, in your browser or terminal. Every result is verified on held-out episodes and signed.',
+    })
   }),
 ]
 
-async function scenariosBy({ api }: Visit, sort: 'downloads' | 'quality'): Promise<ListedPackage[]> {
-  const { data } = await api.GET('/v1/packages', { params: { query: { kind: 'scenario', sort, limit: 12 } } })
-  return data.packages
-}
+/** The best verified agent of a scenario. */
+type Champion = { scenario: ListedPackage; entry: Leaderboard['entries'][number] }
 
-/** The best verified agent of each of the first scenarios that have one. */
+/** The best verified agent of each of the scenarios that have one. */
 async function championsOf({ api }: Visit, scenarios: ListedPackage[]): Promise<Champion[]> {
   const found = await Promise.all(
-    scenarios.slice(0, 6).map(async (scenario): Promise<Champion[]> => {
+    scenarios.map(async (scenario): Promise<Champion[]> => {
       if (scenario.latest_version === null) return []
       const [scope, name] = scenario.name.split('/')
       const { data } = await api.GET('/v1/packages/{scope}/{name}/versions/{version}/leaderboard', {
@@ -44,94 +44,146 @@ async function championsOf({ api }: Visit, scenarios: ListedPackage[]): Promise<
   return found.flat()
 }
 
-/** The best verified agent of a scenario. */
-type Champion = { scenario: ListedPackage; entry: Leaderboard['entries'][number] }
+/** An episode to show first: of the first champion that has one, or else of a scenario. */
+type Hero = { name: string; version: string; episode: SampleEpisode; champion: Champion | null }
 
-type HomePageProps = {
-  /** Most downloaded. */
-  trending: ListedPackage[]
-  /** Highest quality. */
-  featured: ListedPackage[]
-  champions: Champion[]
-  /** Public URL of this server. */
-  server: string
+async function heroOf({ api }: Visit, champions: Champion[], scenarios: ListedPackage[]): Promise<Hero | null> {
+  const candidates = [
+    ...champions.map((champion) => ({ ...champion.entry.agent, champion })),
+    ...scenarios.map(({ name, latest_version }) => ({ name, version: latest_version ?? '', champion: null })),
+  ]
+  for (const { name, version, champion } of candidates.slice(0, 3)) {
+    const [scope, base] = name.split('/')
+    try {
+      const { data } = await api.GET('/v1/packages/{scope}/{name}/versions/{version}/sample-episode', {
+        params: { path: { scope, name: base, version } },
+      })
+      return { name, version, episode: data, champion }
+    } catch (error) {
+      if (!(error instanceof AgentGymError)) throw error
+    }
+  }
+  return null
 }
 
-function HomePage({ trending, featured, champions, server }: HomePageProps) {
-  const empty = trending.length === 0 && featured.length === 0
+type HomePageProps = { scenarios: ListedPackage[]; champions: Champion[]; hero: Hero | null }
+
+function HomePage({ scenarios, champions, hero }: HomePageProps) {
   return (
     <div class="home">
-      <section class="home-lead">
-        <div>
-          <h1>Train RL agents. Prove they work.</h1>
-          <p class="lead">
-            Scenarios are reinforcement-learning environments in TypeScript. They run in a sandbox and reproduce bit for
-            bit. Trained agents are evaluated here on held-out seeds, and the result is signed.
-          </p>
-          <p class="home-actions">
-            <Button href="/packages?kind=scenario" look="primary">
-              Browse scenarios
-            </Button>
-            <Button href="/packages?kind=agent">Browse agents</Button>
-          </p>
-        </div>
-        <Start server={server} example={trending[0]?.name ?? '@you/my-scenario'} />
+      <section class={hero === null ? 'home-lead home-lead-alone' : 'home-lead'}>
+        <Lead scenario={(scenarios.find(({ price_minor }) => price_minor === 0) ?? scenarios.at(0))?.name} />
+        {hero !== null && <HeroEpisode hero={hero} />}
       </section>
-      {empty ? (
+      {scenarios.length === 0 ? (
         <EmptyState title="No scenarios yet" command="agentgym scenario init my-scenario">
-          Scenarios and the best verified agents appear here once published. Start with a scenario of your own.
+          Scenarios and verified agents appear here once published. Start with a scenario of your own.
         </EmptyState>
       ) : (
         <>
-          <Shelf title="Most downloaded" packages={trending} more="/packages?kind=scenario&sort=downloads" />
-          <Champions champions={champions} />
-          <Shelf title="Highest quality" packages={featured} more="/packages?kind=scenario&sort=quality" />
+          <Shelf title="Top agents" more="/packages?kind=agent">
+            {champions.map((champion) => (
+              <ChampionCard champion={champion} />
+            ))}
+          </Shelf>
+          <Shelf title="Popular scenarios" more="/packages?kind=scenario">
+            {scenarios.map((one) => (
+              <PackageCard item={one} />
+            ))}
+          </Shelf>
         </>
       )}
     </div>
   )
 }
 
-/** The three commands to start with. */
-function Start({ server, example }: { server: string; example: string }) {
-  const steps = [
-    { title: 'Log in to this server', command: `AGENTGYM_SERVER=${server} agentgym login` },
-    { title: 'Train an agent locally', command: `agentgym train ${example} --out my-agent` },
-    { title: 'Publish it for verification', command: 'agentgym agent publish my-agent' },
-  ]
+/** What an agent is, and how to get one. `scenario`: the one to start with. */
+function Lead({ scenario }: { scenario: string | undefined }) {
   return (
-    <ol class="start">
-      {steps.map(({ title, command }) => (
-        <li>
-          <p>{title}</p>
-          <Command text={command} />
-        </li>
-      ))}
-    </ol>
+    <div>
+      <h1>Decision models you can prove</h1>
+      <p class="lead">
+        An agent is a decision model: state in, a choice and its probabilities out, in microseconds. It learns from
+        outcomes in a simulated scenario, and its results are verified bit for bit.
+      </p>
+      <p class="home-actions">
+        <Button href={scenario === undefined ? '/packages' : `/runs/new?scenario=${scenario}`} look="primary">
+          Train in your browser
+        </Button>
+        <a href="/docs/install">Install for your terminal</a>
+      </p>
+      <Command text={`agentgym train ${scenario ?? 'my-scenario'} --watch`} />
+    </div>
   )
 }
 
-function Shelf({ title, packages, more }: { title: string; packages: ListedPackage[]; more: string }) {
-  if (packages.length === 0) return null
+function HeroEpisode({ hero: { name, version, episode, champion } }: { hero: Hero }) {
+  return (
+    <div class="home-episode">
+      <Replay
+        players={[{ label: champion === null ? 'Random' : 'Best agent', name, version }]}
+        episode={episode}
+        size="small"
+      />
+      <p class="home-episode-of">
+        <a href={packageAddress(name)}>{champion?.entry.agent.title ?? champion?.scenario.title ?? name}</a>
+        {champion !== null && <Standing champion={champion} />}
+      </p>
+    </div>
+  )
+}
+
+type ShelfProps = { title: string; more: string; children: ReturnType<typeof PackageCard>[] }
+
+function Shelf({ title, more, children }: ShelfProps) {
+  if (children.length === 0) return null
   return (
     <section class="shelf">
       <header class="section-head">
         <h2>{title}</h2>
         <a href={more}>View all</a>
       </header>
-      <ul class="cards">
-        {packages.map((one) => (
-          <PackageCard item={one} />
-        ))}
-      </ul>
+      <ul class="cards">{children}</ul>
     </section>
+  )
+}
+
+/** A verified agent with a picture of what it does. */
+function ChampionCard({ champion }: { champion: Champion }) {
+  const { scenario, entry } = champion
+  const { name, version, title } = entry.agent
+  return (
+    <li class="card">
+      <PackagePicture name={name} version={version} />
+      <div class="card-body">
+        <h3>
+          <a class="card-link" href={packageAddress(name)}>
+            {title ?? name.split('/')[1]}
+          </a>
+        </h3>
+        <p class="card-id">{name}</p>
+        <p class="card-summary">{scenario.summary ?? scenario.title}</p>
+        <p class="card-facts">
+          <Standing champion={champion} />
+        </p>
+      </div>
+    </li>
+  )
+}
+
+function Standing({ champion: { entry } }: { champion: Champion }) {
+  return (
+    <span class="home-standing" title={`Mean return over ${entry.episodes} held-out episodes`}>
+      <Icon name="badge-check" size={14} />
+      Verified return {formatValue(entry.return_mean)}
+    </span>
   )
 }
 
 function PackageCard({ item }: { item: ListedPackage }) {
   return (
     <li class="card">
-      <PackagePicture name={item.name} version={item.latest_version} />
+      <PackagePicture name={item.name} version={item.latest_version} best={item.best_return} />
       <div class="card-body">
         <h3>
           <a class="card-link" href={packageAddress(item.name)}>
@@ -142,55 +194,18 @@ function PackageCard({ item }: { item: ListedPackage }) {
         {item.summary !== null && <p class="card-summary">{item.summary}</p>}
         <p class="card-facts">
           {item.difficulty !== null && <Badge>{item.difficulty}</Badge>}
-          <span>
-            <Count value={item.downloads} /> {item.downloads === 1 ? 'download' : 'downloads'}
-          </span>
+          {item.best_return !== null && (
+            <Outcome success={item.best_return.outcome} returnMean={item.best_return.return_mean} form="short" />
+          )}
+          {item.downloads > 0 && (
+            <span>
+              <Count value={item.downloads} /> {item.downloads === 1 ? 'download' : 'downloads'}
+            </span>
+          )}
           <Rating rating={item.rating} votes={item.votes} />
           <Price minor={item.price_minor} currency={item.currency} kind={item.price_kind} />
         </p>
       </div>
     </li>
-  )
-}
-
-const championColumns: Column<Champion>[] = [
-  {
-    title: 'Scenario',
-    heading: true,
-    cell: ({ scenario }) => <a href={packageAddress(scenario.name)}>{scenario.title ?? scenario.name}</a>,
-  },
-  {
-    title: 'Agent',
-    cell: ({ entry }) => (
-      <a class="mono" href={packageAddress(entry.agent.name)}>
-        {entry.agent.name}
-      </a>
-    ),
-  },
-  { title: 'Algorithm', wide: true, cell: ({ entry }) => entry.agent.algorithm.toUpperCase() },
-  { title: 'Return', numeric: true, cell: ({ entry }) => <MeanReturn entry={entry} /> },
-  { title: 'Episodes', numeric: true, wide: true, cell: ({ entry }) => entry.episodes },
-  { title: 'Verified', wide: true, cell: ({ entry }) => <Time at={entry.verified_at} /> },
-]
-
-function Champions({ champions }: { champions: Champion[] }) {
-  if (champions.length === 0) return null
-  return (
-    <section class="shelf">
-      <header class="section-head">
-        <h2>Best verified agents</h2>
-        <a href="/packages?kind=agent">View all</a>
-      </header>
-      <Table rows={champions} columns={championColumns} caption="The best verified agent of each scenario" />
-    </section>
-  )
-}
-
-function MeanReturn({ entry }: { entry: Champion['entry'] }) {
-  return (
-    <>
-      {entry.return_mean.toFixed(1)}
-      {entry.return_std !== null && <span class="dim"> ± {entry.return_std.toFixed(1)}</span>}
-    </>
   )
 }

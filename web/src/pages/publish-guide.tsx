@@ -19,10 +19,11 @@ function PublishPage() {
     <article class="guide">
       <h1>Publish a scenario or an agent</h1>
       <p class="lead">
-        You publish from the command line. Your packages are named <code>@{scope}/…</code>
+        Publish from the command line. Your packages are named <code>@{scope}/…</code>. New here? Start with{' '}
+        <a href="/docs/install">Install</a> and the <a href="/docs/quickstart-author">author quickstart</a>.
       </p>
       <h2>Log in</h2>
-      <p>Opens this site in a browser to approve the login. npm and pnpm are logged in too.</p>
+      <p>Approve the login in your browser. It also configures npm and pnpm.</p>
       <Command text={`AGENTGYM_SERVER=${host.publicUrl} agentgym login`} />
 
       <h2>Publish a scenario</h2>
@@ -30,17 +31,19 @@ function PublishPage() {
       <Command text="agentgym scenario init my-scenario" />
       <Command text="agentgym scenario check my-scenario" />
       <p>
-        Publishing builds a bundle and uploads it. A worker checks it in a sandbox: it must reset, step, end and
+        The command bundles and uploads the scenario. A worker checks it in a sandbox: it must reset, step, end, and
         reproduce under a seed. The version becomes visible once all checks pass.
       </p>
       <Command text="agentgym scenario publish my-scenario" />
 
-      <h2>Train, and publish the agent</h2>
+      <h2>Train and publish an agent</h2>
       <p>
         Train on your own machine, or on this server with <code>--remote</code>. Remote runs are listed under{' '}
         <a href="/runs">Runs</a> and can publish the agent when they complete.
       </p>
-      <Command text={`agentgym train @${scope}/my-scenario --remote --watch --publish @${scope}/my-agent`} />
+      <Command
+        text={`agentgym train @${scope}/my-scenario --remote --watch --publish @${scope}/my-agent --summary 'What the agent does.'`}
+      />
       <p>
         <em>Verified</em> means that this marketplace re-ran the agent on held-out seeds, got the claimed result and
         signed it.

@@ -34,8 +34,8 @@ function SetupPage({ failure = null }: { failure?: FormFailure | null }) {
       ) : (
         <>
           <p class="lead">
-            The server prints a set-up secret when it starts without an operator. It makes {own?.username} the operator,
-            and works once.
+            The server prints a set-up secret when it starts without an operator. The secret makes {own?.username} the
+            operator, and works once.
           </p>
           <Form action="/setup" failure={failure} fields={['setup_secret']}>
             <Field

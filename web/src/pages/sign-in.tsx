@@ -125,7 +125,7 @@ async function showCode(visit: Visit, next: string, failure: FormFailure | null 
 /** The second step of a login. */
 function CodePage({ next, failure, byKey }: { next: string; failure: FormFailure | null; byKey: boolean }) {
   return (
-    <SignInFrame title="Enter your code" lead="Your account has a second factor.">
+    <SignInFrame title="Enter your code" lead="From your authenticator app, or a recovery code.">
       <CodeForm action="/login/code" next={next} failure={failure} />
       {byKey && <UseSecurityKey next={next} />}
       <p class="sign-in-other">
@@ -266,7 +266,7 @@ const signOnFailures: Record<string, string> = {
 function OrganizationLogInPage({ next, email, failed }: { next: string; email: string; failed: string | null }) {
   const start = `/v1/sign-on?${new URLSearchParams({ email, return_to: next })}`
   return (
-    <SignInFrame title="Log in with your organization" lead="Enter the email address that you have there.">
+    <SignInFrame title="Log in with your organization" lead="Enter your work email address.">
       {failed !== null && <Notice kind="failure">{signOnFailures[failed] ?? signOnFailures.oauth_failed}</Notice>}
       {email === '' || failed !== null ? (
         <form class="form form-stack" method="get" action="/login/organization">

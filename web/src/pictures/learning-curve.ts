@@ -54,12 +54,12 @@ export function learningCurve(
 
 const SPARK = { width: 96, height: 32, margin: 4 }
 
-/** The same without axes, for table rows, or as a four-by-three thumbnail. */
+/** The same without axes, for table rows. */
 export function sparkline(
   curve: LearningCurve,
-  { title = 'Learning curve', thumbnail = false }: { title?: string | null; thumbnail?: boolean } = {},
+  { title = 'Learning curve' }: { title?: string | null } = {},
 ): SvgElement {
-  const { width, height, margin } = thumbnail ? { width: 320, height: 240, margin: 28 } : SPARK
+  const { width, height, margin } = SPARK
   const line = geometryOf(curve, { xTicks: 0, yTicks: 0, margin: 0 }).lines.flat(2)
   const x = (at: number) => margin + at * (width - 2 * margin)
   const y = (at: number) => height - margin - at * (height - 2 * margin)
@@ -68,22 +68,8 @@ export function sparkline(
     width,
     height,
     { title, description: describe(curve, undefined) },
-    thumbnail
-      ? svg('line', {
-          class: 'pic-axis',
-          x1: margin,
-          y1: height - margin + 8,
-          x2: width - margin,
-          y2: height - margin + 8,
-        })
-      : null,
-    svg('polyline', {
-      class: thumbnail ? 'pic-curve pic-curve-bold' : 'pic-curve',
-      points: points(line.map((point) => [x(point.x), y(point.y)])),
-    }),
-    end === undefined
-      ? null
-      : svg('circle', { class: 'pic-curve-end', cx: x(end.x), cy: y(end.y), r: thumbnail ? 9 : 2.5 }),
+    svg('polyline', { class: 'pic-curve', points: points(line.map((point) => [x(point.x), y(point.y)])) }),
+    end === undefined ? null : svg('circle', { class: 'pic-curve-end', cx: x(end.x), cy: y(end.y), r: 2.5 }),
   )
 }
 

@@ -1,98 +1,141 @@
 import type { SampleEpisode } from '@agentgym/contract'
-import { formatValue } from '@agentgym/contract/charts'
-import type { ViewOf } from '@agentgym/pictures'
-import {
-  describeStep,
-  episodeFrame,
-  episodeSummary,
-  episodeView,
-  lastStep,
-  transcriptCalls,
-  transcriptTexts,
-} from '@agentgym/pictures'
+import { describeStep, episodeFrame, episodeSummary, episodeView, lastStep, rewardLine } from '@agentgym/pictures'
 import { Icon } from '../components/icon.tsx'
 import { useIsland } from '../layout/page-context.ts'
+import { decision } from './decision.ts'
 import { Picture } from './picture.tsx'
+import { transcriptLog } from './transcript-log.ts'
 
-type ReplayProps = {
-  episode: SampleEpisode
-  /** `@acme/maze` and `1.0.0`: the island requests the episode from the API when it is played. */
+/** Who plays: a version with a sample episode, which the island requests from the API. */
+export type ReplayPlayer = {
+  /** In the toggle: `Random`, `Best agent`. */
+  label: string
+  /** `@acme/maze`. */
   name: string
   version: string
 }
 
-/** A sample episode at its last step; playable with JavaScript. Transcripts are also shown as text. */
-export function Replay({ episode, name, version }: ReplayProps) {
+/** The viewer switches between them. */
+export type ReplayPlayers = readonly [ReplayPlayer, ...ReplayPlayer[]]
+
+type ReplayProps = {
+  players: ReplayPlayers
+  /** The sample episode of the first player. */
+  episode: SampleEpisode
+  /** `large`: with step, speed, reward and description; `small`: the picture, its decision, and play. */
+  size?: 'large' | 'small'
+}
+
+/**
+ * Sample episodes that play. Without JavaScript, and where reduced motion is preferred, the first player's at step 0.
+ * Large transcripts are shown as text.
+ */
+export function Replay({ players, episode, size = 'large' }: ReplayProps) {
   useIsland('replay')
-  const view = episodeView(episode)
-  const last = lastStep(episode)
-  const title = `Sample episode of ${name}`
-  const address = `/v1/packages/${name}/versions/${encodeURIComponent(version)}/sample-episode`
   return (
-    <figure class="replay" data-replay={address} data-view={JSON.stringify(view)} data-title={title}>
-      {/* Hidden from screen readers for transcripts, which are also shown as text. */}
-      {view?.kind === 'transcript' ? (
-        <TranscriptLog episode={episode} view={view} />
-      ) : (
-        <div class="replay-stage">
-          <Picture picture={episodeFrame(episode, view, last, { title })} />
-        </div>
-      )}
-      <div class="replay-controls" hidden>
-        <button class="replay-button" type="button" data-replay-do="back" aria-label="Step back">
-          <Icon name="chevron-right" />
-        </button>
-        <button class="replay-button replay-play" type="button" data-replay-do="play" aria-label="Play">
-          <span class="replay-idle">
-            <Icon name="play" />
-          </span>
-          <span class="replay-playing">
-            <Icon name="pause" />
-          </span>
-        </button>
-        <button class="replay-button" type="button" data-replay-do="forward" aria-label="Step forward">
-          <Icon name="chevron-right" />
-        </button>
-        <input class="replay-range" type="range" min="0" max={last} step="1" value={last} aria-label="Step" />
-        <output class="replay-at">
-          {last} / {last}
-        </output>
-      </div>
-      <p class="replay-now" aria-live="polite">
-        {describeStep(episode, last)}
-      </p>
-      <figcaption class="replay-summary">{episodeSummary(episode)}</figcaption>
+    <figure class={`replay replay-${size}`} data-replay>
+      {players.length > 1 && <Toggle players={players} />}
+      <ReplayPanel players={players} episode={episode} size={size} />
+      <ReplayControls last={lastStep(episode)} size={size} />
     </figure>
   )
 }
 
-/** A text and all calls made about it. Texts run in the direction of their own script. */
-function TranscriptLog({ episode, view }: { episode: SampleEpisode; view: ViewOf<'transcript'> }) {
+/** Address of the sample episode of a version. */
+export function episodeAddress(name: string, version: string): string {
+  return `/v1/packages/${name}/versions/${encodeURIComponent(version)}/sample-episode`
+}
+
+/** One picture of a replay, with what is decided in it. */
+export function ReplayPanel({ players, episode, size = 'large' }: ReplayProps) {
+  const view = episodeView(episode)
+  const sources = players.map(({ label, name, version }) => ({
+    address: episodeAddress(name, version),
+    title: `${label}: sample episode of ${name}`,
+  }))
+  const [{ title }] = sources
+  const asText = size === 'large' && view?.kind === 'transcript'
   return (
-    <div class="transcript">
-      {transcriptTexts(episode).map((text) => (
-        <p class="transcript-text" dir="auto">
-          {text}
-        </p>
+    <div class="replay-panel" data-sources={JSON.stringify(sources)} data-text={asText ? '' : undefined}>
+      <div class="replay-stage">
+        <Picture picture={asText ? transcriptLog(episode, view, 0) : episodeFrame(episode, view, 0, { title })} />
+      </div>
+      <div class="replay-decision" data-rows={choicesOf(episode, players.length)}>
+        <Picture picture={decision(episode, 0)} />
+      </div>
+      {size === 'large' && (
+        <>
+          {!asText && (
+            <div class="replay-rewards">
+              <Picture picture={rewardLine(episode, 0, 'Reward of each step')} />
+            </div>
+          )}
+          <p class="replay-now" aria-live="polite">
+            {describeStep(episode, 0)}
+          </p>
+          <p class="replay-summary">{episodeSummary(episode)}</p>
+        </>
+      )}
+    </div>
+  )
+}
+
+/** Rows that the probabilities of any of the players may take, so that nothing below moves: 0 to 4. */
+function choicesOf({ action: [leaf], steps }: SampleEpisode, players: number): number {
+  const recorded = Math.max(...steps.map(({ likely = [] }) => likely.length))
+  if (players === 1 || leaf?.kind !== 'discrete') return recorded
+  return Math.max(recorded, Math.min(4, leaf.labels.length === 0 ? 4 : leaf.labels.length))
+}
+
+function Toggle({ players }: Pick<ReplayProps, 'players'>) {
+  return (
+    <fieldset class="replay-players" aria-label="Player">
+      {players.map(({ label }, index) => (
+        <button class="replay-player" type="button" data-replay-player={index} aria-pressed={String(index === 0)}>
+          {label}
+        </button>
       ))}
-      <ol class="transcript-calls">
-        {transcriptCalls(episode, view).map(({ action, reward, changes }, index) => (
-          <li class="transcript-call" data-replay-step={index + 1}>
-            <span class="transcript-action">{action}</span>
-            <span class="transcript-reward" data-sign={Math.sign(reward)}>
-              {reward > 0 ? '+' : ''}
-              {formatValue(reward)}
-            </span>
-            {changes.length > 0 && (
-              <ul class="transcript-changes">
-                {changes.map((change) => (
-                  <li dir="auto">{change}</li>
-                ))}
-              </ul>
-            )}
-          </li>
-        ))}
-      </ol>
+    </fieldset>
+  )
+}
+
+const speeds = [0.25, 0.5, 1, 2, 4]
+
+/** Shown once the island runs; their room is kept. `last`: number of steps. */
+export function ReplayControls({ last, size = 'large' }: { last: number; size?: ReplayProps['size'] }) {
+  return (
+    <div class="replay-controls">
+      {size === 'large' && (
+        <button class="replay-button" type="button" data-replay-do="back" aria-label="Step back">
+          <Icon name="chevron-right" />
+        </button>
+      )}
+      <button class="replay-button replay-play" type="button" data-replay-do="play" aria-label="Play">
+        <span class="replay-idle">
+          <Icon name="play" />
+        </span>
+        <span class="replay-playing">
+          <Icon name="pause" />
+        </span>
+      </button>
+      {size === 'large' && (
+        <button class="replay-button" type="button" data-replay-do="forward" aria-label="Step forward">
+          <Icon name="chevron-right" />
+        </button>
+      )}
+      <input class="replay-range" type="range" min="0" max={last} step="1" value="0" aria-label="Step" />
+      {size === 'large' && (
+        <>
+          <span class="replay-at">0 / {last}</span>
+          <select class="replay-speed" aria-label="Speed">
+            {speeds.map((speed) => (
+              <option value={speed} selected={speed === 1}>
+                {speed}×
+              </option>
+            ))}
+          </select>
+        </>
+      )}
     </div>
   )
 }

@@ -1,4 +1,4 @@
-import type { LearningCurve, SampleEpisode } from '@agentgym/contract'
+import type { SampleEpisode } from '@agentgym/contract'
 import {
   episodeFrame,
   episodeView,
@@ -9,19 +9,11 @@ import {
   type SvgElement,
   svg,
 } from '@agentgym/pictures'
-import { sparkline } from './learning-curve.ts'
 
-/**
- * The thumbnail of a version in lists: an agent's learning curve, the end of a sample episode, or else an emblem from
- * its hash.
- */
-export function thumbnail(
-  { integrity, learning_curve: curve }: { integrity: string; learning_curve: LearningCurve | null },
-  episode: SampleEpisode | null,
-): SvgElement {
-  if (curve !== null && curve.length > 1) return sparkline(curve, { title: null, thumbnail: true })
-  if (episode === null) return emblem(integrity)
-  return episodeFrame(episode, episodeView(episode), lastStep(episode), { title: null })
+/** The thumbnail of a version in lists: the end of its sample episode, or else an emblem from its hash. */
+export function thumbnail({ integrity }: { integrity: string }, episode: SampleEpisode | null): SvgElement {
+  if (episode !== null) return episodeFrame(episode, episodeView(episode), lastStep(episode), { title: null })
+  return emblem(integrity)
 }
 
 const ROWS = 5

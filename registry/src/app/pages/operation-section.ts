@@ -34,7 +34,7 @@ export function operationSection(operation: ReferenceOperation, components: Sche
 <h2>${summary ?? operationId}</h2>
 <p class="path"><span class="method">${method.toUpperCase()}</span>${path}</p>
 ${prose(description)}
-<pre><code>${curl(operation, components, server)}</code></pre>
+<pre tabindex="0"><code>${curl(operation, components, server)}</code></pre>
 ${parts}
 </section>`
 }
@@ -67,7 +67,7 @@ function successSections(status: string, { description, content = {} }: Success,
 function section(title: string, rows: FieldRow[]): Html {
   if (rows.length === 0) return nothing
   return html`<h3>${title}</h3>
-<div class="scroll"><table><tr><th>Field</th><th>Type</th><th>Meaning</th></tr>
+<div class="scroll" tabindex="0"><table><tr><th>Field</th><th>Type</th><th>Meaning</th></tr>
 ${rows.map(
   ({ field, type, required, description }) => html`<tr>
 <td><code>${field}</code>${required ? nothing : html` <span class="required">optional</span>`}</td>
@@ -80,7 +80,7 @@ function failureSection(responses: ReferenceOperation['responses']): Html {
   const failures = Object.entries(responses).filter(([status]) => Number(status) >= 400)
   if (failures.length === 0) return nothing
   return html`<details><summary>Failures</summary>
-<div class="scroll"><table>${failures.map(
+<div class="scroll" tabindex="0"><table>${failures.map(
     ([status, { description }]) => html`<tr><td class="failure">${status}</td><td>${inline(description)}</td></tr>`,
   )}</table></div></details>`
 }

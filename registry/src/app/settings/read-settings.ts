@@ -4,6 +4,7 @@ import { join, resolve } from 'node:path'
 import { AgentGymError } from '@agentgym/contract'
 import { z } from 'zod'
 import type { Database } from '../../core/database/database.ts'
+import type { DatabaseAddress } from '../../core/database/open-database.ts'
 import type { OpenSite } from '../../core/http/site.ts'
 import type { LogLevel } from '../../core/observability/json-log.ts'
 import type { ProcessGroup } from '../../core/observability/process-metrics.ts'
@@ -100,6 +101,7 @@ const variables = {
     'a URL without a path, such as https://gym.example.com: the server needs a host name of its own',
   ),
   AGENTGYM_DATA: z.string(),
+  AGENTGYM_POLICIES: z.string(),
   AGENTGYM_HOME: z.string(),
   AGENTGYM_TRUSTED_PROXIES: whole(0, 10),
   AGENTGYM_SECRET: z
@@ -141,10 +143,16 @@ const variables = {
       'hosts, separated by commas',
     )
     .transform((text) => text.split(',').map((host) => host.trim())),
+  AGENTGYM_WEBHOOK_ORIGINS: z
+    .string()
+    .refine((text) => text.split(',').every((one) => isOrigin(one.trim())), 'origins, separated by commas')
+    .transform((text) => text.split(',').map((one) => new URL(one.trim()).origin)),
   AGENTGYM_PROXY: address('http:', 'https:'),
   AGENTGYM_NO_PROXY: z.string(),
   AGENTGYM_METRICS_TOKEN: z.string().regex(/^[\x21-\x7e]{16,}$/, 'at least 16 printable characters without a space'),
   AGENTGYM_DATABASE_WAIT_SECONDS: whole(0, 3_600),
+  AGENTGYM_DATABASE_CONNECTIONS: whole(2, 1_000),
+  AGENTGYM_STATEMENT_TIMEOUT_SECONDS: whole(1, 3_600),
   DATABASE_URL: address('postgres:', 'postgresql:'),
   ...marketVariables,
   ...tracingVariables,
@@ -176,18 +184,30 @@ export type Settings = {
   processes: number
   /** Null: users reach it at its listening address. */
   publicUrl: string | null
-  database: { url: string } | { folder: string }
+  database: DatabaseAddress
   /** How long the server waits for PostgreSQL at start. */
   databaseWaitMs: number
   objects: ObjectStoreAddress
   /** `transport`: null if it is not set. */
   mail: { transport: string | null; from: string; folder: string }
+  /** Folder of the operator's policies; `chosen` by a setting. */
+  policies: { folder: string; chosen: boolean }
   logLevel: LogLevel
   secret: Uint8Array | null
   tracing: TracingSettings | null
   /** Proxy for requests to identity and payment providers; null for none. Applied by the serving process. */
   proxy: { url: string; exempt: string } | null
   config: Omit<ServerConfig, 'publicUrl' | 'secure' | 'secret'>
+}
+
+/** PostgreSQL where the environment names one, otherwise the embedded database in `folder`. */
+function databaseAddress(read: z.infer<typeof schema>, folder: string): DatabaseAddress {
+  if (read.DATABASE_URL === undefined) return { folder }
+  return {
+    url: read.DATABASE_URL,
+    connections: read.AGENTGYM_DATABASE_CONNECTIONS ?? 10,
+    statementMs: (read.AGENTGYM_STATEMENT_TIMEOUT_SECONDS ?? 30) * 1_000,
+  }
 }
 
 /** Options first, then the environment, then defaults. Throws `config_invalid`, naming the invalid variable. */
@@ -210,7 +230,7 @@ export function readSettings(options: ServeOptions): Settings {
     port: options.port ?? read.AGENTGYM_PORT ?? 4477,
     processes: read.AGENTGYM_PROCESSES ?? 1,
     publicUrl,
-    database: url === undefined ? { folder: join(folder, 'database') } : { url },
+    database: databaseAddress(read, join(folder, 'database')),
     databaseWaitMs: (read.AGENTGYM_DATABASE_WAIT_SECONDS ?? 30) * 1_000,
     objects: bucket ?? { folder: join(folder, 'objects') },
     mail: {
@@ -218,6 +238,7 @@ export function readSettings(options: ServeOptions): Settings {
       from: read.AGENTGYM_MAIL_FROM ?? 'AgentGym <no-reply@localhost>',
       folder: join(folder, 'mail'),
     },
+    policies: policiesFolder(read.AGENTGYM_POLICIES, folder),
     logLevel: read.AGENTGYM_LOG_LEVEL ?? 'info',
     secret: read.AGENTGYM_SECRET === undefined ? null : Buffer.from(read.AGENTGYM_SECRET, 'hex'),
     tracing: tracingSettings(read),
@@ -262,10 +283,21 @@ export function readSettings(options: ServeOptions): Settings {
       signingKey: read.AGENTGYM_SIGNING_KEY,
       setupSecret: read.AGENTGYM_SETUP_SECRET,
       metricsToken: read.AGENTGYM_METRICS_TOKEN,
+      webhookOrigins: read.AGENTGYM_WEBHOOK_ORIGINS ?? [],
       signOnIssuers: read.AGENTGYM_SIGN_ON_ISSUERS ?? usualIssuers,
       oauth: { github: pair(environment, 'GITHUB'), google: pair(environment, 'GOOGLE') },
     },
   }
+}
+
+/** `https://host` or `http://host:port`, without a path. */
+function isOrigin(text: string): boolean {
+  const url = URL.parse(text)
+  return url !== null && /^https?:$/.test(url.protocol) && url.host !== '' && `${url.origin}/` === url.href
+}
+
+function policiesFolder(chosen: string | undefined, data: string): Settings['policies'] {
+  return { folder: resolve(chosen ?? join(data, 'policies')), chosen: chosen !== undefined }
 }
 
 /** Whether a host name or address is local. */

@@ -7,7 +7,7 @@ const tagBytes = 16
 export type Seal = {
   /** The installation's. */
   secret: Uint8Array
-  purpose: 'signing key' | 'sign-on client' | 'season' | 'second factor'
+  purpose: 'signing key' | 'sign-on client' | 'season' | 'second factor' | 'webhook'
   id: string
 }
 

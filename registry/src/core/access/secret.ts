@@ -8,7 +8,7 @@ const secretDigits = 27
 const checksumDigits = 6
 
 /** Prefixes of secrets, so that people and secret scanners recognize them. */
-export type SecretPrefix = 'agt_' | 'agd_' | 'agm_'
+export type SecretPrefix = 'agt_' | 'agd_' | 'agm_' | 'agl_'
 
 /** 160 random bits in base 62 behind a prefix, and a checksum: mistyped secrets are detected without the database. */
 export function makeSecret(prefix: SecretPrefix): string {

@@ -37,4 +37,18 @@ export type HostedCallTable = {
   ended_at: Nullable<Date>
 }
 
-export type HostingSchema = { hosted_calls: HostedCallTable }
+/** An episode of an agent with memory, by a handle of a client of MCP. */
+export type HostedEpisodeTable = {
+  /** SHA-256 (hex). */
+  handle_hash: Fixed<string>
+  account_id: Fixed<string>
+  version_id: Fixed<string>
+  next_step: WithDefault<number>
+  /** Null before the first decision. */
+  state: Nullable<string>
+  /** `{"asked": hash, "decision": …}` as JSON; null before the first decision. */
+  last: Nullable<string>
+  used_at: WithDefault<Date>
+}
+
+export type HostingSchema = { hosted_calls: HostedCallTable; hosted_episodes: HostedEpisodeTable }

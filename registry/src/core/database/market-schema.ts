@@ -63,6 +63,8 @@ export type OrderTable = {
   pay_with: Fixed<'balance' | 'provider'>
   /** For a hosted-only scenario: the run it pays for. */
   run_id: Nullable<string>
+  /** Where the buyer came from: `search`, `browse`, `link` or `command`; null if that is not known. */
+  source: ColumnType<string | null, string | null | undefined, never>
   expires_at: Nullable<Date>
   created_at: CreatedAt
   paid_at: Nullable<Date>

@@ -46,6 +46,24 @@ describeOnBothEngines('migrate on $kind', ({ open }) => {
       data: { applied: migrations.length + 1, known: migrations.length },
     })
   })
+
+  it('goes on with a newer database while all that it has more is compatible', async () => {
+    const next = { name: 'next', statements: ['create table later (id integer)'] }
+    const added = { name: 'added', statements: ['alter table later add column note text'], compatible: true } as const
+    const known = [...migrations, next]
+    await migrate(database, [...known, added])
+    await migrate(database, known)
+    expect((await applied()).at(-1)).toEqual({ name: 'added' })
+    const changed = { name: 'changed', statements: ['alter table later drop column note'] }
+    await migrate(database, [...known, added, changed])
+    await expect(migrate(database, known)).rejects.toMatchObject({ code: 'database_incompatible' })
+  })
+})
+
+it('calls only those compatible that add', () => {
+  const adding = /^(create (table|(unique )?index)|alter table \w+ add column(?!.* not null(?!.* default)))\b/
+  for (const { name, statements, compatible } of migrations)
+    if (compatible) for (const statement of statements) expect(statement, name).toMatch(adding)
 })
 
 it('replicas that start together migrate an empty database once', async () => {

@@ -1,15 +1,15 @@
 import { createHash } from 'node:crypto'
 import { AgentGymError } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
-import type { Database } from './database.ts'
+import type { Database, Queries } from './database.ts'
 import type { Migration } from './migrations/migration.ts'
 import { migrations as allMigrations } from './migrations/migrations.ts'
 import { openPgliteFolder } from './pglite-database.ts'
-import { openPostgresql, type PostgresqlOptions } from './postgresql-database.ts'
+import { openPostgresql, type PostgresqlAddress, type PostgresqlOptions } from './postgresql-database.ts'
 import type { Schema } from './schema.ts'
 
-/** `url` of a PostgreSQL database, or a folder for the embedded one. */
-export type DatabaseAddress = { url: string } | { folder: string }
+/** A PostgreSQL database, or a folder for the embedded one. */
+export type DatabaseAddress = PostgresqlAddress | { folder: string }
 
 /**
  * Opens the service's database and brings its schema up to date.
@@ -23,8 +23,25 @@ export async function openDatabase(
 ): Promise<Database> {
   if ('folder' in address) return migrated(await openPgliteFolder(address.folder))
   // On a connection of its own: a migration may take longer than any statement of a request may.
-  await (await migrated(await openPostgresql(address.url, { patient: true }))).close()
-  return openPostgresql(address.url, options)
+  await (await migrated(await openPostgresql(address, { patient: true }))).close()
+  return openPostgresql(address, options)
+}
+
+/** Opens the service's database without changing its schema, for work that takes as long as it takes. Throws as `openDatabase`. */
+export function openAsItIs(address: DatabaseAddress): Promise<Database> {
+  return 'folder' in address ? openPgliteFolder(address.folder) : openPostgresql(address, { patient: true })
+}
+
+/** Throws `database_incompatible` unless the database has the migrations of this program, and no others that it cannot work with. */
+export async function requireCurrent({ query }: Database): Promise<void> {
+  const found = await applied(query)
+  refuseOthers(found, allMigrations)
+  if (found.length < allMigrations.length)
+    throw incompatible(
+      `The database has ${found.length} of the ${allMigrations.length} migrations of this program.`,
+      'Use the version that serves this database, or bring it up to date with `agentgym admin migrate`.',
+      { applied: found.length, known: allMigrations.length },
+    )
 }
 
 async function migrated(database: Database): Promise<Database> {
@@ -37,24 +54,27 @@ async function migrated(database: Database): Promise<Database> {
   }
 }
 
-type Applied = { number: number; name: string; checksum: string }
+type Applied = { number: number; name: string; checksum: string; compatible?: boolean }
 
 /**
  * Applies the missing migrations in order, in one transaction, so a process that dies midway changes nothing. Replicas
- * that start together wait for each other. There is no downgrade; a database newer than this program is refused.
+ * that start together wait for each other. There is no downgrade. A database newer than this program is refused unless
+ * all that it has more is `compatible`.
  */
 export async function migrate(database: Database, migrations: readonly Migration[] = allMigrations): Promise<void> {
   await database.transaction(async (query) => {
     // Building an index on a large table may take longer than the timeout of a request.
     await sql`set local statement_timeout = 0`.execute(query)
     await database.lock(query, 'agentgym migrations')
-    const applied = await readApplied(query)
-    refuseOthers(applied, migrations)
+    const found = await readApplied(query)
+    refuseOthers(found, migrations)
     for (const [index, migration] of migrations.entries()) {
-      if (index < applied.length) continue
+      if (index < found.length) continue
       for (const statement of migration.statements) await sql.raw(statement).execute(query)
-      await sql`insert into migrations (number, name, checksum)
-        values (${index + 1}, ${migration.name}, ${checksum(migration)})`.execute(query)
+      await sql`insert into migrations (number, name, checksum, compatible)
+        values (${index + 1}, ${migration.name}, ${checksum(migration)}, ${migration.compatible ?? false})`.execute(
+        query,
+      )
     }
   })
 }
@@ -66,18 +86,27 @@ async function readApplied(query: Transaction<Schema>): Promise<Applied[]> {
     checksum text not null,
     applied_at timestamptz(3) not null default now()
   )`.execute(query)
-  const { rows } = await sql<Applied>`select number, name, checksum from migrations order by number`.execute(query)
-  return rows
+  await sql`alter table migrations add column if not exists compatible boolean not null default false`.execute(query)
+  return applied(query)
 }
 
+/** The migrations that the database has had, in order; none if it is empty. */
+async function applied(query: Queries): Promise<Applied[]> {
+  const { rows } = await sql<{ there: boolean }>`select to_regclass('migrations') is not null as there`.execute(query)
+  return rows[0].there ? (await sql<Applied>`select * from migrations order by number`.execute(query)).rows : []
+}
+
+/** How many migrations the database has had. */
+export const countMigrations = async ({ query }: Database): Promise<number> => (await applied(query)).length
+
 function refuseOthers(applied: Applied[], migrations: readonly Migration[]): void {
-  if (applied.length > migrations.length)
+  if (applied.slice(migrations.length).some(({ compatible }) => !compatible))
     throw incompatible(
       `The database is newer than this program: it has ${applied.length} migrations, up to ${applied.at(-1)?.name}; this program knows ${migrations.length}.`,
       'Start the version that was last used with this database, or a newer one.',
       { applied: applied.length, known: migrations.length },
     )
-  for (const [index, { name, checksum: recorded }] of applied.entries()) {
+  for (const [index, { name, checksum: recorded }] of applied.slice(0, migrations.length).entries()) {
     const migration = migrations[index]
     if (migration.name === name && checksum(migration) === recorded) continue
     throw incompatible(

@@ -32,7 +32,17 @@ export type VersionChangesTable = {
   html: string
 }
 
+/** A file of a version; `text` is null for binary files, and for what is too large to show. `hash`: SHA-256 (hex). */
+export type VersionFileTable = {
+  version_id: Fixed<string>
+  path: Fixed<string>
+  size: Fixed<number>
+  hash: Fixed<string>
+  text: Fixed<string | null>
+}
+
 export type PicturesSchema = {
+  version_files: VersionFileTable
   readme_pictures: ReadmePictureTable
   version_changes: VersionChangesTable
   sample_episodes: SampleEpisodeTable

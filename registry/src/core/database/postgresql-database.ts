@@ -9,17 +9,18 @@ import { PostgresqlSignals } from './signals.ts'
 import { createTransactions, TransactionScope } from './transactions.ts'
 import { arrayElementOids, valueParsers } from './value-parsers.ts'
 
-/** Statements are short. One that takes this long is stuck and must not keep its locks and connection. */
-const limits: pg.PoolConfig = {
-  max: 10,
-  connectionTimeoutMillis: 10_000,
-  idleTimeoutMillis: 30_000,
-  statement_timeout: 30_000,
-  idle_in_transaction_session_timeout: 30_000,
+export type PostgresqlAddress = {
+  url: string
+  /** Connections of this process. Default: 10. */
+  connections?: number
+  /** Statements are short: one that takes this long is stuck and must not keep its locks and connection. Default: 30 s. */
+  statementMs?: number
 }
 
-/** Without an answer after this time, past the statement timeout, the server is frozen or gone. */
-const SILENCE_MS = 35_000
+const CONNECT_MS = 10_000
+
+/** Without an answer this long after the statement timeout, the server is frozen or gone. */
+const SILENCE_MS = 5_000
 
 export type PostgresqlOptions = {
   /** Receives every outage: connections that fail, and statements that fail because the database cannot be used. */
@@ -29,9 +30,10 @@ export type PostgresqlOptions = {
 }
 
 /** A pool of connections to PostgreSQL 15 or later. Not migrated yet. */
-export async function openPostgresql(url: string, options: PostgresqlOptions = {}): Promise<Database> {
+export async function openPostgresql(address: PostgresqlAddress, options: PostgresqlOptions = {}): Promise<Database> {
   const { onOutage = () => {} } = options
-  const pool = createPool(url, options)
+  const { url, statementMs = 30_000 } = address
+  const pool = createPool({ ...address, statementMs }, options)
   await checkServer(pool)
   const scope = new TransactionScope()
   const connect = async () => {
@@ -47,10 +49,10 @@ export async function openPostgresql(url: string, options: PostgresqlOptions = {
   }
   const signals = new PostgresqlSignals({
     connectionString: url,
-    connectionTimeoutMillis: limits.connectionTimeoutMillis,
+    connectionTimeoutMillis: CONNECT_MS,
     keepAlive: true,
     application_name: 'agentgym signals',
-    Client: watchedClient(SILENCE_MS),
+    Client: watchedClient(statementMs + SILENCE_MS),
   })
   const query = new Kysely<Schema>({
     dialect: new PostgresDialect({ pool: { connect, end: () => pool.end(), options: pool.options } }),
@@ -74,13 +76,20 @@ export async function openPostgresql(url: string, options: PostgresqlOptions = {
   }
 }
 
-function createPool(connectionString: string, { onOutage, patient }: PostgresqlOptions): pg.Pool {
+function createPool(
+  { url, connections = 10, statementMs }: PostgresqlAddress & { statementMs: number },
+  { onOutage, patient }: PostgresqlOptions,
+): pg.Pool {
   let pool: pg.Pool
   try {
     pool = new pg.Pool({
-      Client: watchedClient(patient ? Number.POSITIVE_INFINITY : SILENCE_MS, onOutage),
-      connectionString,
-      ...limits,
+      Client: watchedClient(patient ? Number.POSITIVE_INFINITY : statementMs + SILENCE_MS, onOutage),
+      connectionString: url,
+      max: connections,
+      connectionTimeoutMillis: CONNECT_MS,
+      idleTimeoutMillis: 30_000,
+      statement_timeout: statementMs,
+      idle_in_transaction_session_timeout: statementMs,
       // All connections use UTC, whatever the server's time zone. A failure here closes the connection; later, the pool
       // would leak it.
       onConnect: async (client) => void (await client.query(`set time zone 'UTC'`)),

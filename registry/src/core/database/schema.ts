@@ -1,5 +1,6 @@
-import type { ScenarioCheck } from '@agentgym/contract'
+import type { JobKind, ScenarioCheck } from '@agentgym/contract'
 import type { ColumnType, Generated, JSONColumnType } from 'kysely'
+import type { EventSchema } from './event-schema.ts'
 import type { HostingSchema } from './hosting-schema.ts'
 import type { LedgerSchema } from './ledger-schema.ts'
 import type { MarketSchema } from './market-schema.ts'
@@ -259,6 +260,12 @@ export type PackageTable = {
   /** 0 to 100. */
   quality: Generated<number>
   downloads: Counter
+  /** Completed runs on the server, and plays in the page; those of the publisher's members are not counted. */
+  trainings: Counter
+  plays: Counter
+  /** Of an agent: the name of its scenario, and whether it is verified and meets all targets. */
+  trained_on: ColumnType<string | null, string | null | undefined, string | null>
+  solved: ColumnType<boolean | null, boolean | null | undefined, boolean | null>
   /** Last publish. */
   updated_at: Generated<Date>
   created_at: CreatedAt
@@ -301,6 +308,8 @@ export type VersionTable = {
   published_at: Date | null
   created_at: CreatedAt
   downloads: Counter
+  /** Whether `version_files` has its files. */
+  files_kept: ColumnType<boolean, boolean | undefined, boolean>
 }
 
 export type TagTable = { package_id: Fixed<string>; tag: Fixed<string>; version: string; updated_at: Generated<Date> }
@@ -323,12 +332,34 @@ export type PackageCountTable = {
   packages: Fixed<number>
 }
 
+/** Listed agents with these values; written by triggers alone. */
+export type AgentCountTable = Omit<PackageCountTable, 'kind'> & { scenario: Fixed<string>; solved: Fixed<boolean> }
+
+/** The most similar scenarios of a scenario first, as found for `version`. `spaces`: the kinds of its spaces, if known. */
+export type SimilarScenarioTable = {
+  package_id: Fixed<string>
+  version: string
+  spaces: string | null
+  similar_ids: string[]
+  found_at: Generated<Date>
+}
+
+/** Views and plays of a version on a day (UTC), by where they came from: the only record of a view. */
+export type PackageDayTable = {
+  package_id: Fixed<string>
+  version: Fixed<string>
+  day: Fixed<string>
+  source: Fixed<string>
+  views: Counter
+  plays: Counter
+}
+
 /** Other state shared by all replicas: the installation's secret. */
 export type InstallationTable = { name: Fixed<string>; value: Fixed<string> }
 
 /** Jobs for workers. Only core/queue reads and writes them. */
 export type JobTable = {
-  kind: Fixed<'check' | 'evaluate' | 'train'>
+  kind: Fixed<JobKind>
   id: Fixed<string>
   state: 'waiting' | 'leased' | 'exhausted' | 'over'
   /** The submitting account; all zeros for the installation itself. */
@@ -357,6 +388,17 @@ export type QueueTurnTable = { kind: string; account_id: string; started: number
 /** Leases of other kinds since the last lease of this kind while its jobs waited. */
 export type QueuePassTable = { kind: string; passed: number }
 
+/** The queue and the workers of one minute, kept for a week. */
+export type QueueSampleTable = {
+  at: Fixed<Date>
+  kind: Fixed<JobKind>
+  waiting: Fixed<number>
+  leased: Fixed<number>
+  oldest_seconds: Fixed<number>
+  workers: Fixed<number>
+  workers_connected: Fixed<number>
+}
+
 /** When a scheduled task is due again. The replica that advances it runs the task. */
 export type UpkeepTable = { task: Fixed<string>; next_at: Date }
 
@@ -374,6 +416,7 @@ export type Schema = TrainingSchema &
   MarketSchema &
   HostingSchema &
   ModerationSchema &
+  EventSchema &
   PicturesSchema & {
     accounts: AccountTable
     memberships: MembershipTable
@@ -398,10 +441,14 @@ export type Schema = TrainingSchema &
     tags: TagTable
     downloads: DownloadTable
     package_counts: PackageCountTable
+    agent_counts: AgentCountTable
+    similar_scenarios: SimilarScenarioTable
+    package_days: PackageDayTable
     installation: InstallationTable
     jobs: JobTable
     queue_turns: QueueTurnTable
     queue_passes: QueuePassTable
+    queue_samples: QueueSampleTable
     upkeep: UpkeepTable
     readme_html: ReadmeHtmlTable
   }

@@ -17,6 +17,28 @@ type Json<Type> = ColumnType<Type, string, string>
 type NullableJson<Type> = ColumnType<Type | null, string | null | undefined, string | null>
 type Nullable<Type> = ColumnType<Type | null, Type | null | undefined, Type | null>
 
+/** An episode that a person played in the page and keeps. */
+export type DemonstrationTable = {
+  id: Id
+  version_id: Fixed<string>
+  account_id: Fixed<string>
+  seed: Fixed<number>
+  /** Number of the held-out episode. */
+  episode: Fixed<number>
+  steps: Fixed<number>
+  /** JSON, until they have been replayed. */
+  actions: ColumnType<string | null, string, null>
+  state: ColumnType<'checking' | 'kept' | 'refused', undefined, 'kept' | 'refused'>
+  /** Why it was refused. */
+  message: Nullable<string>
+  /** As the worker's replay gave it. */
+  return_sum: Nullable<number>
+  /** The line of a file of demonstrations, as JSON. */
+  line: Nullable<string>
+  tasks: NullableJson<{ train: number; eval: number }>
+  created_at: CreatedAt
+}
+
 /** A training run. Only `modules/runs/run-state.ts` changes its state. */
 export type TrainingRunTable = {
   id: Id
@@ -34,6 +56,8 @@ export type TrainingRunTable = {
   publish_name: Fixed<string | null>
   publish_version: Fixed<string | null>
   publish_visibility: Fixed<'public' | 'private' | null>
+  /** Replaces the summary of the agent's package.json; null: that of the package's latest version. */
+  publish_summary: ColumnType<string | null, string | null | undefined, never>
   idempotency_key: Fixed<string | null>
   /** SHA-256 (hex) of the request. */
   request_hash: Fixed<string>
@@ -72,6 +96,8 @@ export type TrainingRunTable = {
   /** Environment steps at which it pauses; null: it does not. */
   pause_at: Nullable<number>
   pause_requested_at: Nullable<Date>
+  /** Everyone may look at it since then; null: members and those with its link. */
+  public_at: Nullable<Date>
   /** The latest progress event. */
   progress: NullableJson<Record<string, unknown>>
   /** Highest iteration in training_metrics. */
@@ -105,6 +131,15 @@ export type RunEventTable = {
   at: CreatedAt
   type: Fixed<string>
   data: JSONColumnType<Record<string, unknown>, string, never>
+}
+
+/** The link of a run, at most one. */
+export type RunLinkTable = {
+  run_id: Fixed<string>
+  /** SHA-256 (hex) of the link's secret. */
+  secret_hash: string
+  created_by: string
+  created_at: ColumnType<Date, Date | undefined, Date>
 }
 
 export type CheckpointTable = {
@@ -304,9 +339,11 @@ export type WorkerTable = {
 }
 
 export type TrainingSchema = {
+  demonstrations: DemonstrationTable
   training_runs: TrainingRunTable
   training_metrics: TrainingMetricTable
   run_events: RunEventTable
+  run_links: RunLinkTable
   checkpoints: CheckpointTable
   trajectories: TrajectoryTable
   trajectory_steps: TrajectoryStepTable

@@ -66,9 +66,10 @@ export type RouteRules = {
   rateLimit?: RateLimit & { name: string; per: 'account' | 'network' }
   /**
    * `origin`, the default: a write without a token must come from this site, and with a session cookie be of a content type
-   * that no form can send. `form`: a page's form, whose hidden token the handler checks.
+   * that no form can send. `form`: a page's form, whose hidden token the handler checks. `token`: from anywhere; the address
+   * carries the only credential, and a session is ignored.
    */
-  csrf?: 'origin' | 'form'
+  csrf?: 'origin' | 'form' | 'token'
   /** When a request is not logged. `on_success`: probes, heartbeats. `when_empty`: polls answered with 204. */
   unlogged?: 'on_success' | 'when_empty'
   /** The resource that `id` in the path refers to, for logs and traces. */
@@ -85,8 +86,8 @@ export type RouteRules = {
  */
 export type Access = 'anyone' | 'account' | Scope | { operator: Scope }
 
-/** Carries the JSON of a response to the site. */
-export type HandedOver = { text?: string }
+/** Carries the JSON of a response to the site, and who the visitor is. */
+export type HandedOver = { text?: string; accountId?: string }
 
 /** Sent by the site with API requests on behalf of a visitor. Clients can't set it. */
 export type SiteCall = {

@@ -13,6 +13,7 @@ import { type Site, siteHost, sitePaths, type Visitor } from './site.ts'
 
 let database: Database
 let app: ServedApp
+const noPolicies = { terms: null, privacy: null, 'acceptable-use': null }
 /** Handler of the next request to the site. */
 let answer: (request: Request, visitor: Visitor) => Response | Promise<Response>
 
@@ -71,7 +72,7 @@ describe('paths', () => {
   })
 
   it('of the server’s own are never the site’s', () => {
-    const own = served.routes.map(({ path }) => path)
+    const own = served.routes.map(({ path }) => path).filter((path) => !path.startsWith('/docs'))
     const others = ['/v1', '/v1/packages/@a/b', '/npm/', '/npm/@a%2fb', '/device', '/verify-email', '/reset-password']
     const paths = [...own, ...others].filter((path) => path !== '/*' && path !== '/')
     expect(paths.length).toBeGreaterThan(10)
@@ -84,6 +85,7 @@ describe('paths', () => {
     '/packages/@v1/rpc',
     '/v10',
     '/npmx',
+    '/docs/api',
     '/documents',
     '/devices',
     '/assets/site-1.css',
@@ -103,7 +105,7 @@ describe('paths', () => {
   it('of the server are not passed to the site', async () => {
     answer = () => new Response('the site', { headers: { 'content-type': 'text/plain' } })
     expect(await (await fetch(`${app.url}/anything`)).text()).toBe('the site')
-    for (const path of ['/healthz', '/docs', '/v1/mirror', '/v1/nothing', '/device'])
+    for (const path of ['/healthz', '/server-assets/inter.woff2', '/v1/mirror', '/v1/nothing', '/device'])
       expect(await (await fetch(app.url + path)).text(), path).not.toBe('the site')
   })
 })
@@ -239,12 +241,13 @@ describe('a request to the site', () => {
 describe('the site’s host', () => {
   it('has a separate key, and no credentials', () => {
     const services: Services = app.services
-    const host = siteHost(services)
+    const host = siteHost(services, noPolicies)
     expect(Object.keys(host).sort()).toEqual([
       'currency',
       'formKey',
       'log',
       'oauthProviders',
+      'policies',
       'publicUrl',
       'secure',
       'testMoney',
@@ -252,6 +255,6 @@ describe('the site’s host', () => {
     ])
     expect(host.formKey).toHaveLength(32)
     expect(Buffer.from(host.formKey).equals(Buffer.from(services.config.secret))).toBe(false)
-    expect(Buffer.from(siteHost(services).formKey).equals(Buffer.from(host.formKey))).toBe(true)
+    expect(Buffer.from(siteHost(services, noPolicies).formKey).equals(Buffer.from(host.formKey))).toBe(true)
   })
 })

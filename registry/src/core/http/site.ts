@@ -5,6 +5,8 @@ import type { Log, Services } from '../services.ts'
 import { version } from '../version.ts'
 import { isLocalRequest } from './client-address.ts'
 import type { Env, HandedOver } from './env.ts'
+import { type PageView, pageViewOf } from './page-views.ts'
+import type { Html } from './pages/page.ts'
 import { rulesOf } from './route.ts'
 
 /** The server's interface for the marketplace's site, which depends on nothing else. */
@@ -22,8 +24,13 @@ type SiteHost = {
   /** Whether payments use test money. */
   testMoney: boolean
   version: string
+  /** The operator's own policies as HTML; null: the site shows its template. */
+  policies: Policies
   log: Log
 }
+
+/** A page of the API reference: trusted HTML, without header and footer. */
+export type ReferencePage = { title: string; body: string }
 
 /** A request as received by the server. */
 export type Visitor = {
@@ -31,6 +38,8 @@ export type Visitor = {
   path: string
   /** Shown in the log. */
   requestId: string
+  /** The page of the API reference at a path such as `/docs/api/packages`; null if there is none. */
+  reference(path: string): Promise<ReferencePage | null>
   /** Calls the API of this process, without a socket, as this client and within this request's trace. */
   callApi(request: Request): Promise<Response>
   /** The pattern that matches a path, for log and metrics. */
@@ -40,6 +49,7 @@ export type Visitor = {
 export type Site = { fetch(request: Request, visitor: Visitor): Response | Promise<Response> }
 export type OpenSite = (host: SiteHost) => Site | Promise<Site>
 
+type FindReference = (path: string) => { title: string; body: Html } | undefined
 type CallApp = (request: Request, bindings: Env['Bindings']) => Response | Promise<Response>
 
 /**
@@ -58,7 +68,9 @@ function firstSegment(path: string): string {
   return path.split('/')[1]
 }
 
-export function siteHost({ config, log }: Services): SiteHost {
+type Policies = Record<'terms' | 'privacy' | 'acceptable-use', string | null>
+
+export function siteHost({ config, log }: Services, policies: Policies): SiteHost {
   return {
     publicUrl: config.publicUrl,
     secure: config.secure,
@@ -67,6 +79,7 @@ export function siteHost({ config, log }: Services): SiteHost {
     currency: config.training.currency,
     testMoney: config.market.stripe === null,
     version,
+    policies,
     log,
   }
 }
@@ -75,18 +88,35 @@ export function siteHost({ config, log }: Services): SiteHost {
  * Handles the site's paths before authentication: the site's forms are not API calls, and the site finds out who the
  * caller is by calling the API.
  */
-export function mountSite(site: Site, app: Hono<Env>): MiddlewareHandler<Env> {
+export function mountSite(
+  site: Site,
+  app: Hono<Env>,
+  { reference, publicUrl, onPageView }: Mounting,
+): MiddlewareHandler<Env> {
   const callApp: CallApp = (request, bindings) => app.fetch(request, bindings)
   // All routes are mounted by the first request.
   let isSitePath: ((path: string) => boolean) | undefined
   return async (c, next) => {
     isSitePath ??= sitePaths(app)
     if (!isSitePath(c.req.path)) return next()
-    return site.fetch(c.req.raw, visitorOf(c, callApp))
+    // The site calls the API as the visitor, whose account is then known. Cached pages need no call, nor an account.
+    const known: Known = { accountId: null }
+    const response = await site.fetch(c.req.raw, visitorOf(c, callApp, reference, known))
+    const view = onPageView === undefined ? null : pageViewOf(c, response, { publicUrl, ...known })
+    if (view !== null) onPageView?.(view)
+    return response
   }
 }
 
-function visitorOf(c: Context<Env>, callApp: CallApp): Visitor {
+type Mounting = {
+  reference: FindReference
+  publicUrl: string
+  /** Called for every page of a package that a person is shown. */
+  onPageView?: (view: PageView) => void
+}
+type Known = { accountId: string | null }
+
+function visitorOf(c: Context<Env>, callApp: CallApp, findReference: FindReference, known: Known): Visitor {
   return {
     path: c.req.path,
     requestId: c.get('requestId'),
@@ -95,7 +125,12 @@ function visitorOf(c: Context<Env>, callApp: CallApp): Visitor {
       const [ip, requestId, traceparent] = [c.get('ip'), c.get('requestId'), c.get('traceparent')]
       const siteCall = { ip, local: isLocalRequest(c), requestId, traceparent, handedOver }
       const answer = await callApp(request, { ...c.env, siteCall })
+      known.accountId ??= handedOver.accountId ?? null
       return takeHandedOver(answer, handedOver)
+    },
+    reference: async (path) => {
+      const found = findReference(path)
+      return found === undefined ? null : { title: found.title, body: String(await found.body) }
     },
     routed: (pattern) => c.set('pageRoute', pattern),
   }
@@ -118,6 +153,7 @@ export function handOverJson(): MiddlewareHandler<Env> {
       c.json = handOver as unknown as typeof c.json
     }
     await next()
+    if (siteCall !== undefined) siteCall.handedOver.accountId = c.get('actor')?.accountId
   }
 }
 

@@ -3,7 +3,7 @@ import { mkdir, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { AgentGymError } from '@agentgym/contract'
 import { createTransport } from 'nodemailer'
-import type { Log, Mail } from '../services.ts'
+import type { Log, Mail, MailMessage } from '../services.ts'
 
 type MailConfig = {
   /** `file`, `console` or an address such as `smtps://user:password@mail.example.org`. */
@@ -38,8 +38,6 @@ function consoleMail(log: Log): Mail {
   }
 }
 
-type Message = Parameters<Mail['send']>[0]
-
 /**
  * Mail for local use: each message is a file `TIME-ID.eml`, complete once it has that name, readable by its owner only.
  */
@@ -56,18 +54,26 @@ function fileMail(folder: string, from: string): Mail {
 }
 
 /** A message that mail programs and people can read (RFC 6532): not encoded, no link broken over lines. */
-function readable(from: string, { to, subject, text }: Message): string {
+function readable(from: string, message: MailMessage): string {
+  const { to, subject, text, headers: more = {} } = message
   const headers = [
     ['From', from],
     ['To', to],
     ['Subject', subject],
     ['Date', new Date().toUTCString().replace('GMT', '+0000')],
+    ...(message.id === undefined ? [] : [['Message-ID', messageId(from, message.id)]]),
+    ...Object.entries(more),
     ['MIME-Version', '1.0'],
     ['Content-Type', 'text/plain; charset=utf-8'],
     ['Content-Transfer-Encoding', '8bit'],
   ]
   const lines = headers.map(([name, value]) => `${name}: ${value.replace(/[\r\n]+/g, ' ')}`)
   return `${lines.join('\n')}\n\n${text}\n`
+}
+
+/** At the sender's domain. */
+function messageId(from: string, id: string): string {
+  return `<${id}@${/@([\w.-]+)/.exec(from)?.[1] ?? 'agentgym'}>`
 }
 
 /**
@@ -92,8 +98,9 @@ function smtpMail(address: string, from: string): Mail {
     disableUrlAccess: true,
   })
   return {
-    send: async (message) => {
-      await transport.sendMail({ ...message, from })
+    send: async ({ to, subject, text, headers, id }) => {
+      const known = id === undefined ? {} : { messageId: messageId(from, id) }
+      await transport.sendMail({ from, to, subject, text, headers: headers ?? {}, ...known })
     },
   }
 }

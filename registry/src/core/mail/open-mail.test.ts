@@ -38,6 +38,23 @@ describe('openMail', () => {
     }
   })
 
+  it('text of others adds no header', async () => {
+    const mails = join(folder, 'injected')
+    const hostile = 'Sold\r\nBcc: everyone@example.com\r\n\r\nbody'
+    const injected = { ...message, subject: hostile, id: 'n-1', headers: { 'List-Unsubscribe': `<${hostile}>` } }
+    await openMail({ transport: 'file', from, folder: mails, log: silent }).send(injected)
+    const [name] = await readdir(mails)
+    const written = await readFile(join(mails, name), 'utf8')
+    const received = await withSmtpServer(async (port) => {
+      await openMail({ transport: `smtp://127.0.0.1:${port}`, from, folder, log: silent }).send(injected)
+    })
+    for (const text of [written, received]) {
+      expect(text).toContain('Message-ID: <n-1@gym.example>')
+      expect(text).toContain('List-Unsubscribe:')
+      expect(text).not.toMatch(/^bcc:/im)
+    }
+  })
+
   it('writes to the log if configured', async () => {
     const lines: unknown[] = []
     const log = { ...silent, info: (...line: unknown[]) => lines.push(line) }

@@ -13,6 +13,8 @@ export type ProcessMetrics = {
   iterations(seconds: number[]): void
   /** A call of an agent: `answered`, `dropped`, or its error code. */
   hostedCall(outcome: string, seconds: number): void
+  /** `failures` more of a scheduled task. Call it with 0 once the task is known. */
+  taskFailed(task: string, failures: number): void
 }
 
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
@@ -47,6 +49,12 @@ export function createProcessMetrics(): ProcessMetrics {
     buckets: [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30],
     registers,
   })
+  const taskFailures = new Counter({
+    name: 'scheduled_task_failures_total',
+    help: 'Failed runs of scheduled tasks in this process, by task.',
+    labelNames: ['task'] as const,
+    registers,
+  })
   // Present from the first scrape on: if a series began with its first call, every rate would miss that call.
   calls.zero({ outcome: 'answered' })
   return {
@@ -60,6 +68,7 @@ export function createProcessMetrics(): ProcessMetrics {
       for (const each of seconds) iterations.observe(each)
     },
     hostedCall: (outcome, seconds) => calls.observe({ outcome }, seconds),
+    taskFailed: (task, failures) => taskFailures.inc({ task }, failures),
   }
 }
 

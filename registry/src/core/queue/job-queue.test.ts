@@ -6,6 +6,7 @@ import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
 import { settleExhausted } from '../../modules/jobs/jobs.tasks.ts'
 import { leaseJob, releaseJob } from '../../modules/jobs/lease-jobs.ts'
+import { readQueueHistory, sampleQueue } from '../../modules/jobs/queue-history.ts'
 import { forgetWorkers } from '../../modules/jobs/workers.store.ts'
 import type { Database } from '../database/database.ts'
 import type { JobHandler, LeasedAttempt } from './job-handler.ts'
@@ -63,6 +64,28 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
     await sql`update jobs set leased_until = now() - interval '1 minute' where state = 'leased'`.execute(database.query)
     await queue.expireLeases()
   }
+
+  it('is sampled once a minute, and kept for a week', async () => {
+    await enqueue('check')
+    const old = await enqueue('train')
+    await enqueue('train')
+    await sql`update jobs set created_at = now() - interval '90 seconds' where id = ${old}`.execute(database.query)
+    await Promise.all([sampleQueue(services), sampleQueue(services)])
+    await sql`insert into queue_samples select at - age, kind, waiting + 5, leased, oldest_seconds, workers, workers_connected
+      from queue_samples, (values (interval '2 days'), (interval '8 days')) ages (age)`.execute(database.query)
+    await sampleQueue(services)
+    const { points: day } = await readQueueHistory(database.query, 'day')
+    expect(day.at(-1)?.kinds).toMatchObject({
+      check: { waiting: 1, leased: 0, oldest_seconds: expect.any(Number) },
+      evaluate: { waiting: 0, oldest_seconds: 0 },
+      train: { waiting: 2 },
+    })
+    expect(day.at(-1)?.kinds.train.oldest_seconds).toBeGreaterThanOrEqual(90)
+    const { points: week } = await readQueueHistory(database.query, 'week')
+    expect(week[0].kinds.train.waiting).toBe(7)
+    const { rows } = await sql`select from queue_samples where at < now() - interval '7 days'`.execute(database.query)
+    expect(rows).toEqual([])
+  })
 
   it('short jobs come before long ones, in any order of kinds', async () => {
     for (const kind of ['train', 'evaluate', 'check'] as const) await enqueue(kind)

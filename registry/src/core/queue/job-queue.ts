@@ -26,6 +26,7 @@ const lowestPriority = -1_000
 
 /** Maximum duration of an attempt in seconds, regardless of heartbeats, and the maximum number of attempts. */
 const limits: Record<JobKind, { seconds: number; attempts: number }> = {
+  replay: { seconds: 300, attempts: maxAttempts },
   check: { seconds: 1_800, attempts: maxAttempts },
   evaluate: { seconds: 7_200, attempts: maxAttempts },
   train: { seconds: 365 * 86_400, attempts: 1_000_000 },
@@ -59,6 +60,9 @@ export type JobOptions = {
  * that writes the subject). Every lease of a job has a higher number than the one before it, and every write by a
  * worker begins with `hold`, which locks the job's row and compares that number.
  */
+/** `workers`: those with a job of the kind. */
+export type QueueSummary = { waiting: number; leased: number; oldestSeconds: number; workers: number }
+
 export class JobQueue {
   readonly #database: Database
   readonly #secret: Uint8Array
@@ -216,6 +220,21 @@ export class JobQueue {
       this.#database.query,
     )
     if (rows.length === 0) throw leaseLost()
+  }
+
+  /** The jobs of each kind. `oldestSeconds`: how long the job that has waited longest waits; 0 if none does. */
+  async summary(): Promise<Record<JobKind, QueueSummary>> {
+    const { rows } = await sql<{ kind: JobKind } & QueueSummary>`
+      select kind, count(*) filter (where state = 'waiting')::int as waiting,
+        count(*) filter (where state = 'leased')::int as leased,
+        coalesce(extract(epoch from now() - min(created_at) filter (where state = 'waiting')), 0)::int as "oldestSeconds",
+        count(distinct worker_id) filter (where state = 'leased')::int as workers
+      from jobs where state in ('waiting', 'leased') group by kind`.execute(this.#database.query)
+    const of = (kind: JobKind): QueueSummary => {
+      const { waiting = 0, leased = 0, oldestSeconds = 0, workers = 0 } = rows.find((row) => row.kind === kind) ?? {}
+      return { waiting, leased, oldestSeconds, workers }
+    }
+    return { replay: of('replay'), check: of('check'), evaluate: of('evaluate'), train: of('train') }
   }
 
   /** Number of waiting and leased jobs, and of jobs per worker ID. */

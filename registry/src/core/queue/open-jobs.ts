@@ -15,6 +15,9 @@ export type QueueConfig = {
 
 type Limits = { queue: QueueConfig; training: { openRuns: number } }
 
+/** Kept episodes of an account that wait for their score. A replay takes seconds. */
+const openReplays = 10
+
 /** How long cached counts are used, with the jobs that this process has added since. */
 const freshMs = 1_000
 
@@ -73,6 +76,7 @@ export class OpenJobs {
     const { queue, training } = this.#config
     const unlimited = Number.POSITIVE_INFINITY
     if (kind === 'train') return { most: training.openRuns, mostEpisodes: unlimited }
+    if (kind === 'replay') return { most: openReplays, mostEpisodes: unlimited }
     if (kind === 'check') return { most: queue.openChecks, mostEpisodes: unlimited }
     return { most: queue.openEvaluations, mostEpisodes: queue.openEpisodes }
   }
@@ -88,8 +92,12 @@ export class OpenJobs {
   }
 }
 
-const nouns: Record<JobKind, string> = { check: 'checks', evaluate: 'evaluations', train: 'runs' }
+const nouns: Record<JobKind, string> = {
+  ...{ replay: 'kept episodes', check: 'checks' },
+  ...{ evaluate: 'evaluations', train: 'runs' },
+}
 const ways: Record<JobKind, string> = {
+  replay: 'Wait until some have been replayed.',
   check: 'Wait until some have ended; `agentgym info NAME` shows the state of a version.',
   evaluate: 'Wait until some have ended, or evaluate fewer episodes.',
   train: 'Wait until some have ended, or cancel some with `agentgym runs cancel ID`.',

@@ -50,6 +50,8 @@ describeOnEngines('scheduled tasks on $kind', ({ open }) => {
     expect(runs).toBe(2)
     const failures = services.logged.filter(({ message }) => message === 'scheduled task failed')
     expect(failures[0].data).toMatchObject({ task: 'failing', error: expect.stringContaining('disk full') })
+    const metrics = await services.metrics.registry.metrics()
+    expect(metrics).toContain('scheduled_task_failures_total{task="failing"} 2')
   })
 
   it('does not run a task that another replica just ran', async () => {

@@ -20,16 +20,16 @@ export type ScheduledTask = {
  * replica blocks nothing.
  */
 export function startScheduledTasks(
-  { database, log }: Services,
+  services: Pick<Services, 'database' | 'log' | 'metrics'>,
   tasks: ScheduledTask[],
   signal: AbortSignal,
 ): Promise<void> {
-  return Promise.all(tasks.map((task) => repeat(database, log, task, signal))).then(() => {})
+  for (const { name } of tasks) services.metrics.taskFailed(name, 0)
+  return Promise.all(tasks.map((task) => repeat(services, task, signal))).then(() => {})
 }
 
 async function repeat(
-  database: Database,
-  log: Services['log'],
+  { database, log, metrics }: Pick<Services, 'database' | 'log' | 'metrics'>,
   task: ScheduledTask,
   signal: AbortSignal,
 ): Promise<void> {
@@ -37,6 +37,7 @@ async function repeat(
     try {
       if (await claim(database, task)) await task.run(signal)
     } catch (error) {
+      metrics.taskFailed(task.name, 1)
       logFailure(log, 'scheduled task failed', error, { task: task.name })
     }
     await pause(task.everyMs / 4, signal)

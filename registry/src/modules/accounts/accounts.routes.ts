@@ -11,6 +11,7 @@ import { isLocalRequest } from '../../core/http/client-address.ts'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
+import { countUnread } from '../notifications/index.ts'
 import { type Account, findAccountById } from './accounts.store.ts'
 import { auditRoutes } from './audit.routes.ts'
 import { deviceCodeRoutes } from './device-codes.routes.ts'
@@ -101,7 +102,9 @@ function ownAccountRoutes(services: Services): OpenAPIHono<Env> {
     const actor = c.get('actor')
     const account = await ownAccount(services, actor.accountId)
     const organisations = await organizationsOf(database.query, account.id)
-    return c.json({ ...shown(account, actor.operator), organisations, scopes: [...actor.scopes] }, 200)
+    const unread_notifications = await countUnread(database.query, account.id)
+    const shownAccount = shown(account, actor.operator)
+    return c.json({ ...shownAccount, organisations, scopes: [...actor.scopes], unread_notifications }, 200)
   })
 
   routes.openapi(changePasswordRoute, async (c) => {

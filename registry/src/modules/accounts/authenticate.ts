@@ -34,6 +34,7 @@ export function authenticate({ database, config }: Services): MiddlewareHandler<
       c.set('actor', await actorOfToken(database.query, authorization, config))
       return next()
     }
+    if (c.get('rules').csrf === 'token') return next()
     const cookieHeader = c.req.header('cookie') ?? ''
     const request = { method: c.req.method, header: (name: string) => c.req.header(name) }
     const form = c.get('rules').csrf === 'form'

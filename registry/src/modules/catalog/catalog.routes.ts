@@ -3,6 +3,8 @@ import {
   type PackageList,
   type PackagePage,
   packageListSchema,
+  packageNamesRequestSchema,
+  packageNamesSchema,
   packagePageSchema,
   packageViewSchema,
   publisherSchema,
@@ -16,7 +18,8 @@ import { accepts } from 'hono/accepts'
 import { html, raw } from 'hono/html'
 import type { Actor } from '../../core/access/authorize.ts'
 import { decodeCursor, encodeCursor } from '../../core/database/page-cursor.ts'
-import type { Env } from '../../core/http/env.ts'
+import { isKnownTag } from '../../core/http/entity-tag.ts'
+import type { Env, RequestReader } from '../../core/http/env.ts'
 import { type Html, page } from '../../core/http/pages/page.ts'
 import { createRoutes, declare, defineRoute, failures } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
@@ -25,9 +28,10 @@ import {
   findReadableVersion,
   type PackageServices,
   readmeHtmlOf,
-  readSampleEpisode,
+  sampleEpisodeOf,
 } from '../packages/index.ts'
 import { searchQuery } from '../search/index.ts'
+import { listPackageNames } from './package-names.ts'
 import { findDependents, packagePage } from './package-page.ts'
 import { packageView } from './package-view.ts'
 import { describePublisher } from './publisher.ts'
@@ -51,6 +55,20 @@ const searchRoute = defineRoute({
   request: { query: searchRequestSchema },
   responses: {
     200: { description: 'One page.', content: { 'application/json': { schema: packageListSchema } } },
+    ...failures(),
+  },
+})
+
+const namesRoute = defineRoute({
+  method: 'get',
+  path: '/v1/package-names',
+  access: 'anyone',
+  operationId: 'listPackageNames',
+  summary: 'List the names of all public packages',
+  description: 'In alphabetical order, for sitemaps and mirrors: up to 10,000 a page. Pages start at 1.',
+  request: { query: packageNamesRequestSchema },
+  responses: {
+    200: { description: 'One page.', content: { 'application/json': { schema: packageNamesSchema } } },
     ...failures(),
   },
 })
@@ -115,6 +133,7 @@ const sampleEpisodeRoute = defineRoute({
       description: 'The episode.',
       content: { 'application/json': { schema: sampleEpisodeSchema } },
     },
+    304: { description: 'Not modified.' },
     ...failures('package_not_found', 'version_not_found', 'sample_episode_not_found'),
   },
 })
@@ -155,9 +174,14 @@ export function catalogRoutes(services: PackageServices): OpenAPIHono<Env> {
   routes.openapi(searchRoute, async (c) =>
     c.json(await listPackages(services, c.get('actor'), c.req.valid('query')), 200),
   )
+  routes.openapi(namesRoute, async (c) =>
+    c.json(await listPackageNames(services.database.query, c.req.valid('query').page), 200),
+  )
   routes.openapi(pageRoute, async (c) => {
     const { scope, name } = c.req.valid('param')
-    return c.json(await packagePage(services, c.get('actor'), `${scope}/${name}`), 200)
+    const shown = await packagePage(services, c.get('actor'), `${scope}/${name}`)
+    countCommand(services, c, shown.name)
+    return c.json(shown, 200)
   })
   routes.openapi(viewRoute, async (c) => {
     const { scope, name } = c.req.valid('param')
@@ -187,7 +211,12 @@ export function catalogRoutes(services: PackageServices): OpenAPIHono<Env> {
   routes.openapi(sampleEpisodeRoute, async (c) => {
     const { scope, name, version } = c.req.valid('param')
     const { query } = services.database
-    return c.json(await readSampleEpisode(query, c.get('actor'), `${scope}/${name}`, version), 200)
+    const found = await findReadablePackage(query, c.get('actor'), `${scope}/${name}`)
+    const readable = await findReadableVersion(query, found, version)
+    // A version's first episode is kept for good; who may read it changes.
+    const headers = { etag: `"${readable.id}"`, 'cache-control': 'private, no-cache' }
+    if (isKnownTag(c.req.header('if-none-match'), headers.etag)) return c.body(null, 304, headers)
+    return c.json(await sampleEpisodeOf(query, found.name, readable), 200, headers)
   })
   routes.openapi(publisherRoute, async (c) =>
     c.json(await describePublisher(services, c.get('actor'), c.req.valid('param').username), 200),
@@ -199,6 +228,14 @@ export function catalogRoutes(services: PackageServices): OpenAPIHono<Env> {
   return routes
 }
 
+/** A package that the command shows counts as viewed. */
+function countCommand({ usage }: PackageServices, c: RequestReader, name: string): void {
+  const userAgent = c.req.header('user-agent') ?? ''
+  if (!userAgent.startsWith('agentgym')) return
+  const view = { kind: 'view', name, version: null, source: 'command' } as const
+  usage.record({ ...view, client: { ip: c.get('ip'), userAgent }, accountId: c.get('actor')?.accountId ?? null })
+}
+
 async function listPackages(
   { database, config }: Services,
   actor: Actor | null,
@@ -208,10 +245,10 @@ async function listPackages(
   const listKey = JSON.stringify([q ?? '', Object.entries(request).sort()])
   const after = cursor === undefined ? null : decodeCursor(config.secret, listKey, cursor)
   const search = { ...request, limit, after, words: searchQuery(q ?? '') }
-  const { rows, end, groups } = await searchPackages(database, actor, search)
+  const { rows, end, ...counted } = await searchPackages(database, actor, search)
   return {
     packages: await listedPackages(database.query, rows, config.training.currency),
-    ...facetCounts(groups, search),
+    ...facetCounts(counted, search),
     next_cursor: end === null ? null : encodeCursor(config.secret, listKey, end),
   }
 }

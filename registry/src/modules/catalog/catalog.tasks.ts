@@ -3,8 +3,10 @@ import type { Queries } from '../../core/database/database.ts'
 import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
 import { manifestFacts, packageQuality, qualityInput } from '../search/index.ts'
+import { findSimilarScenarios } from './similar-scenarios.ts'
 
-const dayMs = 24 * 60 * 60 * 1000
+const minuteMs = 60_000
+const dayMs = 24 * 60 * minuteMs
 
 export function catalogTasks({ database }: Services): ScheduledTask[] {
   return [
@@ -12,6 +14,11 @@ export function catalogTasks({ database }: Services): ScheduledTask[] {
       name: 'catalog.refresh-quality',
       everyMs: dayMs,
       run: (signal) => refreshQuality(database.query, new Date(), signal),
+    },
+    {
+      name: 'catalog.find-similar',
+      everyMs: minuteMs,
+      run: (signal) => findSimilarScenarios(database.query, new Date(), signal),
     },
   ]
 }

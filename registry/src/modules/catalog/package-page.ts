@@ -15,6 +15,7 @@ import {
 } from '../packages/index.ts'
 import { manifestFacts, packageQuality, qualityInput } from '../search/index.ts'
 import { type ListedRow, listedColumns, listedFields, visiblePackages } from './search-packages.ts'
+import { similarScenarios } from './similar-scenarios.ts'
 
 /**
  * Everything on the package's page. Of a package that was taken down, non-members see only the reason, without README
@@ -45,6 +46,7 @@ export async function describePage(
     readme: latest === null || html === null ? null : { markdown: latest.readme, html },
     quality: latest === null ? { score: 0, parts: [] } : quality(page.package, latest),
     tags: page.tags,
+    similar: page.similar,
     versions_count: page.published,
     versions: page.recent.map((version) => ({
       ...version,
@@ -124,6 +126,7 @@ export type PageRow = {
   /** The last ten published, newest first. */
   recent: RecentVersion[]
   published: number
+  similar: NonNullable<PackagePage['similar']>
 }
 
 /** All data of a package's page, in one round trip. */
@@ -154,7 +157,7 @@ export function selectPage(query: Queries) {
     ])
     .select(latestColumns.map((column) => `versions.${column}` as const))
     .select(['publisher.username as publisher', 'readme_html.html as readme_html'])
-    .select([tags.as('tags'), recent.as('recent'), published.as('published')])
+    .select([tags.as('tags'), recent.as('recent'), published.as('published'), similarScenarios.as('similar')])
 }
 
 type SelectedPage = InferResult<ReturnType<typeof selectPage>>[number]
@@ -167,6 +170,7 @@ export function pageRow(row: SelectedPage): PageRow {
     tags: row.tags ?? {},
     recent: row.recent ?? [],
     published: row.published,
+    similar: row.similar ?? [],
   }
 }
 

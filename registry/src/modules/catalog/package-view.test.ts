@@ -111,6 +111,12 @@ describeOnEngines('a package in one answer on $kind', ({ open }) => {
 
   it('equals the separate responses for every caller', async () => {
     const kinds: string[] = []
+    const curve = [
+      { steps: 10, return_mean: 1 },
+      { steps: 20, return_mean: 2.5 },
+    ]
+    const outcome = { ok: true, criteria: [{ metric: 'return_mean', target: 0.9, value: 0.95, ok: true }] }
+    const best = { agent: names.agent, version: '0.1.0', return_mean: 0.93, outcome, recorded: true, curve }
     for (const [kind, name] of Object.entries(names)) {
       for (const [who, actor] of actors) {
         const expected = await settled(readParts(actor, name))
@@ -122,7 +128,9 @@ describeOnEngines('a package in one answer on $kind', ({ open }) => {
         }
         const { page, offer, details, episode } = expected as Awaited<ReturnType<typeof readParts>>
         const part = (value: unknown) => (typeof value === 'string' ? null : value)
-        const latest = details === null ? null : { details, episode: part(episode) }
+        // The only scenario with a verified agent.
+        const best_agent = kind === 'paid' ? best : null
+        const latest = details === null ? null : { details, episode: part(episode), best_agent }
         expect(given, `${kind} for ${who}`).toEqual({ page, offer: part(offer), latest })
         expect(packageViewSchema.parse(given)).toEqual(given)
       }

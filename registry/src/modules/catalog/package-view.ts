@@ -21,6 +21,7 @@ import {
   versionDetails,
 } from '../packages/index.ts'
 import { describeOffer, makeOffer, pricesAt, termsAt } from '../prices/index.ts'
+import { bestReturns } from '../verification/index.ts'
 import { describePage, type PageRow, packagePage, pageRow, selectPage } from './package-page.ts'
 
 /**
@@ -55,8 +56,9 @@ async function viewOfRow(
   const { latest } = page
   const member = await belongsTo(query, actor, row.owner_id)
   const verification = row.kind === 'agent' ? verificationOf(row.verification) : null
-  const [shown, offer] = await Promise.all([
+  const [shown, best, offer] = await Promise.all([
     describePage(services, row, page),
+    row.kind === 'scenario' ? bestReturns(query, [row.id]) : null,
     describeOffer(
       { query, config },
       {
@@ -77,7 +79,7 @@ async function viewOfRow(
     learningCurve: row.kind === 'agent' ? row.curve : null,
     agentManifest: row.kind === 'agent' ? row.agent_manifest : null,
   })
-  return { page: shown, offer, latest: { details, episode: row.episode } }
+  return { page: shown, offer, latest: { details, episode: row.episode, best_agent: best?.get(row.id) ?? null } }
 }
 
 function pricesOf({ id, created_at: createdAt, at, prices, sale_terms: said }: ViewRow, currency: string) {
@@ -97,7 +99,10 @@ function timeOf(text: string | null): Date | null {
   return text === null ? null : new Date(text)
 }
 
-/** For packages with restricted access: private, taken down, without a version, or with a deprecated one. */
+/**
+ * For packages with restricted access: private, taken down, without a version, or with a deprecated one. Its best agent is
+ * left to the leaderboard.
+ */
 async function viewOfParts(
   services: PackageServices,
   actor: Actor | null,
@@ -112,7 +117,7 @@ async function viewOfParts(
     describeVersion(services, actor, requestedName, version),
     absent<SampleEpisode>(readSampleEpisode(query, actor, requestedName, version)),
   ])
-  return { page, offer, latest: { details, episode } }
+  return { page, offer, latest: { details, episode, best_agent: null } }
 }
 
 const expected = new Set<string>([

@@ -33,6 +33,9 @@ describeOnEngines('a publisher on $kind', ({ open }) => {
     expect(await names(await createActor(database))).toEqual(['open'])
     expect(await names(owner)).toEqual(['hidden', 'open'])
     expect(await names({ ...owner, scopes: new Set(['training:view']) })).toEqual(['open'])
+    const countsFor = async (actor: Actor | null) => (await describePublisher(services, actor, owner.username)).counts
+    expect(await countsFor(null)).toEqual({ scenarios: 1, agents: 0, downloads: 0 })
+    expect(await countsFor(owner)).toEqual({ scenarios: 2, agents: 0, downloads: 0 })
   })
 
   it('is found in any casing, with its display name', async () => {

@@ -23,16 +23,23 @@ export const listedColumns = [
   'category',
   'difficulty',
   'algorithm',
+  'trained_on',
   'keywords',
   'quality',
   'downloads',
+  'trainings',
+  'plays',
   'created_at',
   'updated_at',
 ] as const
 export type ListedRow = Pick<Selectable<PackageTable>, (typeof listedColumns)[number]>
 
 /** One page, its end if there are more, and the number of packages before filters. */
-export type FoundPackages = { rows: ListedRow[]; end: PageEnd | null; groups: FacetGroup[] }
+export type FoundPackages = { rows: ListedRow[]; end: PageEnd | null } & Counted
+
+/** `scenarios`: the most frequent ones of a list of agents, with all filters but that of the scenario. */
+type Counted = { groups: FacetGroup[]; scenarios: FacetValue[] }
+type FacetValue = { value: string; count: number }
 
 export async function searchPackages(
   database: Database,
@@ -41,8 +48,17 @@ export async function searchPackages(
 ): Promise<FoundPackages> {
   const { words } = search
   if (words !== null) return database.transaction((query) => searchByWords(query, actor, search, words))
-  const [page, groups] = await Promise.all([browse(database.query, actor, search), countAll(database.query, actor)])
-  return { ...page, groups }
+  const [page, groups, scenarios] = await Promise.all([
+    browse(database.query, actor, search),
+    countAll(database.query, actor, search),
+    listsAgents(search) ? countScenarios(database.query, actor, search) : [],
+  ])
+  return { ...page, groups, scenarios }
+}
+
+/** Only agents have a scenario and an outcome. */
+function listsAgents({ kind, scenario, solved }: PackageSearch): boolean {
+  return kind === 'agent' || scenario !== undefined || solved !== undefined
 }
 
 /** Without search words: reads the index of the sort order until the page is full. */
@@ -82,23 +98,58 @@ function isAfter(column: BrowsedBy, { key, id }: PageEnd): RawBuilder<SqlBool> {
 }
 
 /** Public packages are counted by triggers; the actor's own private ones are few. */
-async function countAll(query: Queries, actor: Actor | null): Promise<FacetGroup[]> {
-  const counted = query
-    .selectFrom('package_counts')
-    .select(['kind', 'category', 'difficulty', 'algorithm'])
-    .select(sql<string>`case when paid then 'paid' else 'free' end`.as('price'))
-    .select('packages')
-    .where('packages', '>', 0)
-  if (!readsPrivate(actor)) return counted.execute()
-  const own = sql<FacetGroup>`select ${groupColumns}, count(*) as packages from packages
-    where latest_version is not null and (visibility = 'private' or taken_down_at is not null)
-      and ${ownPackages(actor)} group by 1, 2, 3, 4, 5`
-  const [all, mine] = await Promise.all([counted.execute(), own.execute(query)])
-  return [...all, ...mine.rows]
+async function countAll(query: Queries, actor: Actor | null, search: PackageSearch): Promise<FacetGroup[]> {
+  const columns = sql`kind, category, difficulty, algorithm, case when paid then 'paid' else 'free' end as price`
+  // Agents are counted by scenario and outcome only for lists of agents: the groups are many.
+  const counted = listsAgents(search)
+    ? sql<FacetGroup>`
+      select ${columns}, '' as solved, '' as scenario, packages from package_counts
+      where kind <> 'agent' and packages > 0
+      union all
+      select ${columns}, case when solved then 'yes' else 'no' end, ${chosenScenario(search)}, sum(packages)::bigint
+      from (select 'agent' as kind, * from agent_counts where packages > 0) agents group by 1, 2, 3, 4, 5, 6, 7`
+    : sql<FacetGroup>`
+      select ${columns}, '' as solved, '' as scenario, packages from package_counts where packages > 0`
+  if (!readsPrivate(actor)) return (await counted.execute(query)).rows
+  const own = sql<FacetGroup>`select ${groupColumns(search)}, count(*) as packages from packages
+    where ${isOwnHidden(actor)} group by 1, 2, 3, 4, 5, 6, 7`
+  const [all, mine] = await Promise.all([counted.execute(query), own.execute(query)])
+  return [...all.rows, ...mine.rows]
 }
 
-const groupColumns = sql`kind, coalesce(category, '') as category, coalesce(difficulty, '') as difficulty,
-  coalesce(algorithm, '') as algorithm, case when price_minor > 0 then 'paid' else 'free' end as price`
+/** Packages that are not in the counts, and that the actor may see. */
+function isOwnHidden(actor: Actor): RawBuilder<SqlBool> {
+  return sql<SqlBool>`(latest_version is not null and (visibility = 'private' or taken_down_at is not null)
+    and ${ownPackages(actor)})`
+}
+
+async function countScenarios(query: Queries, actor: Actor | null, search: PackageSearch): Promise<FacetValue[]> {
+  const { scenario: _, ...others } = search
+  const counts = sql`select scenario, packages from agent_counts
+    where packages > 0 and scenario <> '' and ${filters(others, { kind: sql`'agent'`, paid: sql`paid`, solved: sql`solved` })}`
+  const own = readsPrivate(actor)
+    ? sql`union all select trained_on, 1 from packages
+        where trained_on is not null and ${isOwnHidden(actor)} and ${filters(others)}`
+    : sql``
+  const { rows } = await sql<FacetValue>`
+    select scenario as value, sum(packages)::int as count from (${counts} ${own}) counted
+    group by scenario order by 2 desc, 1 limit ${sql.lit(maxValues)}`.execute(query)
+  return rows
+}
+
+/** Columns of a group of packages. Scenarios are many: all but the chosen one are a group together. */
+function groupColumns(search: PackageSearch): RawBuilder<unknown> {
+  const solved = listsAgents(search)
+    ? sql`case when kind <> 'agent' then '' when solved then 'yes' else 'no' end`
+    : sql`''`
+  return sql`kind, coalesce(category, '') as category, coalesce(difficulty, '') as difficulty,
+    coalesce(algorithm, '') as algorithm, case when price_minor > 0 then 'paid' else 'free' end as price,
+    ${solved} as solved, ${chosenScenario(search, sql`trained_on`)} as scenario`
+}
+
+function chosenScenario({ scenario }: PackageSearch, column: RawBuilder<unknown> = sql`scenario`): RawBuilder<unknown> {
+  return scenario === undefined ? sql`''` : sql`case when ${column} = ${scenario} then ${scenario}::text else '' end`
+}
 
 /** A row parsed from JSON: its times are strings. */
 type Hit = Omit<ListedRow, 'created_at' | 'updated_at'> & { key: number; created_at: string; updated_at: string }
@@ -117,9 +168,17 @@ async function searchByWords(
   words: SearchQuery,
 ): Promise<FoundPackages> {
   await plannerSettings.execute(query)
-  const { rows } = await sql<{ hits: Hit[] | null; groups: FacetGroup[] | null }>`
+  const { scenario: _, ...others } = search
+  const scenarios = listsAgents(search)
+    ? sql`(select json_agg(counted) from (
+        select trained_on as value, count(*) as count from found where trained_on is not null and ${filters(others)}
+        group by 1 order by 2 desc, 1 limit ${sql.lit(maxValues)}
+      ) counted)`
+    : sql`null`
+  const { rows } = await sql<{ hits: Hit[] | null } & { [Part in keyof Counted]: Counted[Part] | null }>`
     with ${searchedFor(words)}, found as materialized (
-      select id, ${hitKey(search.sort, words)} as key, kind, category, difficulty, algorithm, price_minor
+      select id, ${hitKey(search.sort, words)} as key, kind, category, difficulty, algorithm, price_minor, trained_on,
+        solved
       from packages
       where latest_version is not null and ${visiblePackages(actor)} and ${matches}
     ), page as (
@@ -132,15 +191,17 @@ async function searchByWords(
         select page.key, ${listedOfHit} from page join packages on packages.id = page.id
       ) listed) as hits,
       (select json_agg(counted) from (
-        select ${groupColumns}, count(*) as packages from found group by 1, 2, 3, 4, 5
-      ) counted) as groups`.execute(query)
-  const [{ hits, groups }] = rows
+        select ${groupColumns(search)}, count(*) as packages from found group by 1, 2, 3, 4, 5, 6, 7
+      ) counted) as groups,
+      ${scenarios} as scenarios`.execute(query)
+  const [{ hits, groups, scenarios: counted }] = rows
   const page = (hits ?? []).slice(0, search.limit)
   const last = (hits?.length ?? 0) > search.limit ? page.at(-1) : undefined
   return {
     rows: page.map(rowOfHit),
     end: last === undefined ? null : { key: last.key, id: last.id },
     groups: groups ?? [],
+    scenarios: counted ?? [],
   }
 }
 
@@ -183,15 +244,23 @@ function searchedFor({ tsquery }: SearchQuery): RawBuilder<unknown> {
 const matches = sql<SqlBool>`packages.search @@ (select matched from words)`
 
 /** Rows of `packages`, or of another source with its columns, that pass the search's filters. */
-function filters({ kind, category, difficulty, algorithm, price }: PackageSearch): RawBuilder<SqlBool> {
+function filters(
+  search: Omit<PackageSearch, 'words' | 'after' | 'sort' | 'limit'>,
+  columns = packageColumns,
+): RawBuilder<SqlBool> {
+  const { kind, category, difficulty, algorithm, price, scenario, solved } = search
   const conditions: RawBuilder<unknown>[] = [sql`true`]
-  if (kind !== undefined) conditions.push(sql`kind = ${kind}`)
+  if (kind !== undefined) conditions.push(sql`${columns.kind} = ${kind}`)
   if (category !== undefined) conditions.push(sql`category = ${category}`)
   if (difficulty !== undefined) conditions.push(sql`difficulty = ${difficulty}`)
   if (algorithm !== undefined) conditions.push(sql`algorithm = ${algorithm}`)
-  if (price !== undefined) conditions.push(price === 'free' ? sql`price_minor = 0` : sql`price_minor > 0`)
+  if (price !== undefined) conditions.push(price === 'free' ? sql`not ${columns.paid}` : columns.paid)
+  if (scenario !== undefined) conditions.push(sql`trained_on = ${scenario}`)
+  if (solved !== undefined) conditions.push(sql`${columns.kind} = 'agent' and ${columns.solved} = ${solved === 'yes'}`)
   return sql<SqlBool>`(${sql.join(conditions, sql` and `)})`
 }
+
+const packageColumns = { kind: sql`kind`, paid: sql`(price_minor > 0)`, solved: sql`coalesce(solved, false)` }
 
 /**
  * Ranks by where the words appear (ts_rank: names, then titles and keywords, then summaries), with an exact name match
@@ -208,7 +277,7 @@ function relevance({ name }: SearchQuery): RawBuilder<number> {
 }
 
 /** The filters of a search. */
-const dimensions = ['kind', 'category', 'difficulty', 'algorithm', 'price'] as const
+const dimensions = ['kind', 'category', 'difficulty', 'algorithm', 'price', 'solved', 'scenario'] as const
 type Dimension = (typeof dimensions)[number]
 
 /** Number of packages with these values; '' for none. */
@@ -217,7 +286,7 @@ type FacetGroup = Record<Dimension, string> & { packages: number }
 const maxValues = 50
 
 /** Facets and total of a search, from its results before filters, grouped by all dimensions at once. */
-export function facetCounts(groups: FacetGroup[], search: PackageSearch): { facets: Facets; total: number } {
+export function facetCounts({ groups, scenarios }: Counted, search: PackageSearch): { facets: Facets; total: number } {
   const fits = (group: FacetGroup, except?: Dimension) =>
     dimensions.every((dimension) => {
       const wanted = search[dimension]
@@ -234,6 +303,8 @@ export function facetCounts(groups: FacetGroup[], search: PackageSearch): { face
       difficulty: facet('difficulty'),
       algorithm: facet('algorithm'),
       price: facet('price'),
+      scenario: scenarios,
+      solved: facet('solved'),
     },
     total: groups.filter((group) => fits(group)).reduce((sum, group) => sum + group.packages, 0),
   }

@@ -20,6 +20,9 @@ function withTies(item: SyntheticPackage, index: number): SyntheticPackage {
   return { ...item, downloads: index % 7, quality: 50 + (index % 3), updated_at: `2026-01-01T${hour}:00:00.123Z` }
 }
 
+const packages = [...syntheticPackages(150, 7)].map(withTies)
+const scenarios = [...new Set(packages.flatMap(({ trained_on: trainedOn }) => trainedOn ?? []))].slice(0, 3)
+
 const filters = fc.record(
   {
     q: fc.constantFrom('', 'agent', 'polic', 'learns the step', 'ca'),
@@ -28,6 +31,8 @@ const filters = fc.record(
     difficulty: fc.constantFrom('beginner', 'expert'),
     algorithm: fc.constantFrom('ppo', 'dqn'),
     price: fc.constantFrom('free', 'paid'),
+    scenario: fc.constantFrom(...scenarios),
+    solved: fc.constantFrom('yes', 'no'),
     sort: fc.constantFrom('relevance', 'downloads', 'newest', 'quality'),
   },
   { requiredKeys: ['sort'] },
@@ -36,13 +41,14 @@ const filters = fc.record(
 describeOnEngines('pages on $kind', ({ kind, open }) => {
   let database: Database
   let member: Actor
-  const packages = [...syntheticPackages(150, 7)].map(withTies)
   const isFound = (item: SyntheticPackage, criteria: SearchCriteria) =>
     (criteria.kind === undefined || item.kind === criteria.kind) &&
     (criteria.category === undefined || item.category === criteria.category) &&
     (criteria.difficulty === undefined || item.difficulty === criteria.difficulty) &&
     (criteria.algorithm === undefined || item.algorithm === criteria.algorithm) &&
-    (criteria.price === undefined || (item.price_minor > 0 ? 'paid' : 'free') === criteria.price)
+    (criteria.price === undefined || (item.price_minor > 0 ? 'paid' : 'free') === criteria.price) &&
+    (criteria.scenario === undefined || item.trained_on === criteria.scenario) &&
+    (criteria.solved === undefined || (item.kind === 'agent' && (item.solved ? 'yes' : 'no') === criteria.solved))
 
   beforeAll(async () => {
     database = await open()
@@ -84,8 +90,8 @@ describeOnEngines('pages on $kind', ({ kind, open }) => {
       fc.asyncProperty(filters, fc.boolean(), async ({ sort: _, ...criteria }, known) => {
         const actor = known ? member : null
         const request = { ...criteria, sort: 'newest', limit: 1000 } as const
-        const { rows, groups } = await search(database, request, actor)
-        const counted = facetCounts(groups, { ...request, words: null, after: null })
+        const { rows, ...found } = await search(database, request, actor)
+        const counted = facetCounts(found, { ...request, words: null, after: null })
         expect(counted.total).toBe(rows.length)
         for (const [dimension, values] of Object.entries(counted.facets)) {
           const chosen = values.at(-1)
@@ -96,6 +102,24 @@ describeOnEngines('pages on $kind', ({ kind, open }) => {
       }),
       { numRuns: kind === 'pglite' ? 3 * scale : 6 * scale },
     )
+  })
+
+  it('count scenarios and outcomes in lists of agents only', async () => {
+    const trained = packages.filter(({ trained_on: trainedOn }) => trainedOn !== null).map(({ name }) => name)
+    const [scenario] = scenarios
+    for (const q of ['', 'the']) {
+      const facetsOf = async (criteria: SearchCriteria) => {
+        const found = await search(database, { ...criteria, q })
+        return facetCounts(found, { ...criteria, sort: 'newest', limit: 20, words: null, after: null }).facets
+      }
+      expect(await facetsOf({})).toMatchObject({ scenario: [], solved: [] })
+      const facets = await facetsOf({ kind: 'agent', scenario })
+      const agents = (await search(database, { kind: 'agent', q, limit: 1000 })).rows
+      expect(facets.scenario?.reduce((sum, { count }) => sum + count, 0)).toBe(
+        agents.filter(({ name }) => trained.includes(name)).length,
+      )
+      expect(facets.solved).toHaveLength(2)
+    }
   })
 
   it.each(['newest', 'quality', 'downloads', 'relevance'] as const)(
@@ -126,6 +150,6 @@ describeOnEngines('pages on $kind', ({ kind, open }) => {
 
   it('are one empty page without results', async () => {
     expect(await search(database, { category: 'nothing' })).toMatchObject({ rows: [], end: null })
-    expect(await search(database, { q: 'nowhereatall' })).toEqual({ rows: [], end: null, groups: [] })
+    expect(await search(database, { q: 'nowhereatall' })).toEqual({ rows: [], end: null, groups: [], scenarios: [] })
   })
 })

@@ -6,6 +6,7 @@ import { putMember } from '../../core/access/memberships.store.ts'
 import type { Database } from '../../core/database/database.ts'
 import type { Role } from '../../core/database/schema.ts'
 import { createActor } from '../packages/testing/publishing.ts'
+import { listPackageNames } from './package-names.ts'
 import { facetCounts } from './search-packages.ts'
 import { listed } from './testing/listed.ts'
 import { loadPackages } from './testing/load-packages.ts'
@@ -55,9 +56,24 @@ describeOnEngines('private packages on $kind', ({ open }) => {
   })
   afterAll(() => database.close())
 
+  it('are not among the names of all packages, whose pages follow each other', async () => {
+    const { packages } = await listPackageNames(database.query, 1)
+    const names = packages.map(({ name }) => name)
+    expect(names).toContain('@lab/open-zephyr')
+    expect(names.filter((name) => name.includes('secret'))).toEqual([])
+    expect(names).toEqual(names.toSorted())
+    const paged = []
+    for (let page = 1, pages = 1; page <= pages; page++) {
+      const one = await listPackageNames(database.query, page, 1)
+      pages = one.pages
+      paged.push(...one.packages.map(({ name }) => name))
+    }
+    expect(paged).toEqual(names)
+  })
+
   const secrets = async (criteria: SearchCriteria, actor: Actor | null) => {
-    const { rows, groups } = await search(database, criteria, actor)
-    const { facets } = facetCounts(groups, { sort: 'newest', limit: 20, words: null, after: null })
+    const { rows, ...found } = await search(database, criteria, actor)
+    const { facets } = facetCounts(found, { sort: 'newest', limit: 20, words: null, after: null })
     const counted = facets.category.find(({ value }) => value === 'secrets')?.count ?? 0
     const names = rows.map(({ name }) => name).filter((name) => name.includes('secret'))
     return { names, counted }

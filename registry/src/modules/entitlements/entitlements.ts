@@ -140,6 +140,16 @@ async function requireAccess(query: Queries, request: TarballRequest): Promise<L
   return state
 }
 
+/** What `requireTarball` would throw, or null, and whether it would use a license for the first time. */
+export async function tarballReading(
+  query: Queries,
+  request: TarballRequest,
+): Promise<{ refused: AgentGymError | null; unused: boolean }> {
+  if (request.found.member) return { refused: null, unused: false }
+  const { state, refused } = await judge(query, request)
+  return { refused, unused: refused === null && state.license?.used === false }
+}
+
 /** The error that `requireTarball` would throw, or null. */
 export async function tarballRefusal(query: Queries, request: TarballRequest): Promise<AgentGymError | null> {
   return request.found.member ? null : (await judge(query, request)).refused

@@ -9,6 +9,7 @@ export {
   refusal,
   requireTarball,
   tarballAccess,
+  tarballReading,
   tarballRefusal,
   useLicense,
 } from './entitlements.ts'

@@ -4,15 +4,18 @@ import { describeOnEngines } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
 import { leaseJob } from '../jobs/lease-jobs.ts'
+import { buy } from '../orders/testing/marketplace.ts'
 import { checkJobs } from '../packages/check-jobs.ts'
+import { CodeReader } from '../packages/files/code-reader.ts'
+import { compareVersions, describeFiles, openFiles, readFile, viewFile } from '../packages/files/read-files.ts'
 import { upload } from '../packages/testing/publishing.ts'
 import { finishRun } from '../runs/finish-run.ts'
 import { submitRun } from '../runs/submit-run.ts'
 import { trainJobs } from '../runs/train-jobs.ts'
 import { type Cast, type MarketServer, openCast, sell, startMarketServer } from './testing/market-server.ts'
 
-/** Files that no user can download are served to workers for the duration of their lease. */
-describeOnEngines('files of a leased job on $kind', ({ open }) => {
+/** Who reads the files of packages that are sold: buyers on the site, and workers for the duration of their lease. */
+describeOnEngines('files of a package that is sold on $kind', ({ open }) => {
   let database: Database
   let server: MarketServer
   let cast: Cast
@@ -50,6 +53,33 @@ describeOnEngines('files of a leased job on $kind', ({ open }) => {
     const error = { code: 'scenario_threw' as const, message: 'It threw.' }
     await finishRun(services, attempt, { outcome: { state: 'failed', error }, meteredMs: 0 })
     expect(await get(url, job.lease)).toBe(409)
+  })
+
+  it('are shown to members and to buyers, who confirm that this uses their license', async () => {
+    const services = { ...server.services, code: new CodeReader() }
+    const name = await sell(services, cast.seller, 'shown', { kind: 'one_time', amount_minor: 200 })
+    const version = '1.0.0'
+    const source = { name, version, path: 'src/index.ts' }
+    expect((await readFile(services, cast.seller, source)).file.text).toBe('export default {}\n')
+    for (const reader of [null, cast.other, cast.buyer]) {
+      await expect(viewFile(services, reader, source)).rejects.toMatchObject({ code: 'payment_required' })
+      await expect(openFiles(services, reader, source)).rejects.toMatchObject({ code: 'payment_required' })
+      const { files, refused } = await describeFiles(services, reader, source)
+      expect(refused).toMatchObject({ code: 'payment_required' })
+      const readable = files.filter((file) => file.readable).map(({ path }) => path)
+      expect(readable).toEqual(['README.md', 'package.json'])
+      expect((await readFile(services, reader, { ...source, path: 'README.md' })).file.text).toContain('# Maze')
+      const compared = await compareVersions(services, reader, { name, version, base: version })
+      expect(compared).toMatchObject({ refused: { code: 'payment_required' }, files: [] })
+    }
+    await buy(services, cast.buyer, { name })
+    // Reading never uses the license by itself: links of other sites could end the right to a refund.
+    await expect(readFile(services, cast.buyer, source)).rejects.toMatchObject({ code: 'license_unused' })
+    await expect(readFile(services, cast.buyer, source)).rejects.toMatchObject({ code: 'license_unused' })
+    await openFiles(services, cast.buyer, source)
+    expect((await viewFile(services, cast.buyer, source)).html).toContain('<span class="tok-keyword">export</span>')
+    await expect(readFile(services, cast.other, source)).rejects.toMatchObject({ code: 'payment_required' })
+    await services.code.close()
   })
 
   it('a version being checked is served to its worker, whatever the price and state of its package', async () => {

@@ -80,10 +80,11 @@ function endOf(call: HeldCall, answer: CallAnswer | undefined, made: number | un
     const report = answer?.error ?? { code: 'internal_error' as const, message: 'The result is missing.' }
     return { id, answer: null, error: JSON.stringify(failureOf({ name, version }, report)) }
   }
-  const { action, label, probabilities, state, model_ms } = answer
+  const { action, label, probabilities, tool_probabilities, state, model_ms } = answer
   const left = made === undefined ? null : Math.max(0, call.trial_calls - made)
   const result: HostedCall = {
-    ...{ id, package: name, version, action, label, probabilities, state, because, trial_calls_left: left, model_ms },
+    ...{ id, package: name, version, action, label, probabilities, tool_probabilities, state },
+    ...{ because, trial_calls_left: left, model_ms },
   }
   return { id, answer: JSON.stringify(result), error: null }
 }
@@ -146,8 +147,8 @@ async function takeCalls(services: HostingServices, loaded: string[]): Promise<L
     expires_at: leasedUntil.toISOString(),
     agent: { id: versionId, ...agent, tarball_url: services.config.publicUrl + path },
     calls: requests.map(({ id, request }) => {
-      const { observation, action_mask = null, state = null } = JSON.parse(request)
-      return { id, observation, action_mask, state }
+      const { observation, action_mask = null, state = null, history } = JSON.parse(request)
+      return { id, observation, action_mask, state, ...(history && { history }) }
     }),
   }
 }

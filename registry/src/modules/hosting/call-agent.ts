@@ -3,6 +3,7 @@ import { AgentGymError, type ErrorCode, type HostedCall, type HostedCallRequest 
 import { sql, type Transaction } from 'kysely'
 import type { Actor } from '../../core/access/authorize.ts'
 import { packageNotFound, requireActor } from '../../core/access/authorize.ts'
+import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { outageIn } from '../../core/dependencies/outage.ts'
 import { requestHash } from '../../core/idempotency/idempotency.ts'
@@ -96,7 +97,7 @@ type Call = {
   /** The highest price of 1,000 calls that the caller accepts, in minor units; undefined if the request gives none. */
   maxPriceMinor: number | undefined
   /** Computes what depends on the resolved version; replaces the request's. */
-  observe?: (versionId: string) => Promise<Pick<HostedCallRequest, 'observation' | 'action_mask'>>
+  observe?: (versionId: string) => Promise<Pick<HostedCallRequest, 'observation' | 'action_mask' | 'history'>>
 }
 
 type Admitting = Pick<HostingServices, 'database' | 'config' | 'callBroker'>
@@ -117,6 +118,19 @@ function identifyCall({ actor, key }: Pick<Call, 'actor' | 'key'>): { actor: Act
 }
 
 /**
+ * The version of an agent that a call is for, if the caller may see it. Throws `package_not_found`, `version_not_found`,
+ * `package_taken_down`, `version_not_published`, and `request_invalid` for a scenario.
+ */
+export async function findCallable(query: Queries, actor: Actor, name: string, range = 'latest') {
+  // The scope `agents:call` includes reading, but only for calls.
+  const reader = { ...actor, scopes: new Set([...actor.scopes, 'packages:read' as const]) }
+  const { found, row } = await chooseVersion(query, reader, name, range)
+  if (found.kind !== 'agent') throw notCallable(found.name)
+  if (row.state !== 'published') throw notPublished({ name: found.name, version: row.version }, row.state)
+  return { reader, found, row }
+}
+
+/**
  * Admits a call in one transaction: inserts a row that waits for a worker, if the caller is authorized and the trial or
  * balance covers it. A retry finds the existing row; a failed call may be retried. Resolves to the version of a new
  * row; null for a retry.
@@ -130,13 +144,9 @@ export async function admitCall(
   { actor, id, name, request, key, maxPriceMinor, observe }: Omit<Call, 'actor'> & { actor: Actor; id: string },
 ): Promise<{ versionId: string } | null> {
   const { database, callBroker, config } = services
-  // The scope `agents:call` includes reading, but only for this call.
-  const reader = { ...actor, scopes: new Set([...actor.scopes, 'packages:read' as const]) }
   const { version: range = 'latest', max_price_minor: _, ...rest } = request
-  const { found, row } = await chooseVersion(database.query, reader, name, range)
-  if (found.kind !== 'agent') throw notCallable(found.name)
+  const { reader, found, row } = await findCallable(database.query, actor, name, range)
   const called = { name: found.name, version: row.version }
-  if (row.state !== 'published') throw notPublished(called, row.state)
   const requested = observe === undefined ? rest : { ...rest, ...(await observe(row.id)) }
   const hash = requestHash({ package: found.id, range, ...requested })
   const wanted = {

@@ -126,7 +126,9 @@ export function agentUnavailable(called: Called, taken: boolean): AgentGymError 
 }
 
 /** The caller's mistake, as the worker reports it. */
-const callersFaults = new Set<ErrorReport['code']>(['observation_invalid', 'mask_invalid', 'no_legal_action'])
+const callersFaults = new Set<ErrorReport['code']>([
+  ...(['observation_invalid', 'mask_required', 'mask_invalid', 'no_legal_action'] as const),
+])
 const agentsFaults = /^(?:model|agent|manifest|scenario|package)_/
 
 /**

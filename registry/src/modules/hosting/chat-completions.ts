@@ -1,5 +1,11 @@
-import type { AgentManifest } from '@agentgym/contract'
-import { openAiErrorBody, requestInvalid } from '@agentgym/contract/protocols'
+import { type AgentManifest, confidenceOf, type HostedCall } from '@agentgym/contract'
+import {
+  type AgentAnswer,
+  type AskedAgent,
+  openAiErrorBody,
+  requestInvalid,
+  wordsOf,
+} from '@agentgym/contract/protocols'
 import { sql } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
 import type { FailureFormat } from '../../core/http/env.ts'
@@ -31,17 +37,37 @@ export async function spacesOf(
         .where('versions.version', '=', 'package' in which ? which.version : ''),
     )
     .executeTakeFirst()
-  return row && { ...row.manifest.scenario, remembers: row.manifest.policy.memory !== undefined }
+  if (row === undefined) return undefined
+  const { scenario, policy, confidence } = row.manifest
+  return { ...scenario, remembers: policy.memory !== undefined, confidence }
 }
 
-type AgentSpaces = Pick<AgentManifest['scenario'], 'observation' | 'action'> & { remembers: boolean }
+export type AgentSpaces = Pick<AgentManifest['scenario'], 'observation' | 'action' | 'mask_required'> &
+  Pick<AgentManifest, 'confidence'> & { remembers: boolean }
 
-/** Chat completions cannot carry an agent's memory between calls. Throws `request_invalid` for an agent with memory. */
+/** Of an agent without a manifest, which older servers have. */
+export const noSpaces = {
+  observation: { type: 'dict', entries: [] },
+  action: { type: 'dict', entries: [] },
+} satisfies AskedAgent
+
+/** A call's answer with the probabilities of words, and the calibrated chance of success of an agent that has it. */
+export function answerOf(
+  { action, label, probabilities, tool_probabilities }: HostedCall,
+  { action: space, confidence: map }: AskedAgent & Pick<AgentManifest, 'confidence'>,
+): AgentAnswer {
+  const known = probabilities ?? tool_probabilities ?? null
+  const own = label === null ? undefined : known?.[(wordsOf(space) ?? []).indexOf(label)]
+  const confidence = map === undefined || own === undefined ? null : confidenceOf(map, own)
+  return { action, label, probabilities: known, confidence }
+}
+
+/** System One has no place for what an agent observed before. Throws `request_invalid` for an agent with memory. */
 export function refuseMemory(agent: AgentSpaces | undefined): void {
   if (agent?.remembers !== true) return
   throw requestInvalid(
     'model',
-    'this agent remembers earlier observations: call it by /v1/packages/…/calls, with its `state`',
+    'this agent remembers earlier observations: use /v1/decisions or chat completions, whose input has them, or /v1/packages/…/calls with its `state`',
   )
 }
 

@@ -9,9 +9,10 @@ import {
   type SpaceDescription,
 } from '@agentgym/contract'
 import {
-  type AskedAgent,
   chatChunks,
   chatCompletion,
+  chatHistory,
+  inputHistory,
   legalWords,
   maskOfWords,
   type Offer,
@@ -29,7 +30,7 @@ import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import { callAgent } from './call-agent.ts'
 import type { HostingServices } from './call-broker.ts'
-import { callableAgents, modelOf, openAiFailures, refuseMemory, spacesOf } from './chat-completions.ts'
+import { callableAgents, modelOf, noSpaces, openAiFailures, spacesOf } from './chat-completions.ts'
 import { callFailures } from './hosted-calls.routes.ts'
 
 const chatRoute = defineRoute({
@@ -41,7 +42,7 @@ const chatRoute = defineRoute({
   operationId: 'createChatCompletion',
   summary: 'Call an agent with an OpenAI-compatible client',
   description:
-    'Set the client’s base URL to this server’s `/v1` and its key to a token with the scope `agents:call`. `model` is the agent. The last user or tool message is the observation: JSON, or plain text if it is not valid JSON. The response is `{"action", "label"}` as JSON, or a tool call if the action names one of `tools`. With `stream`, it is sent as server-sent events. Policies have no tokens, so `usage` counts four characters as one token. Errors have OpenAI’s format. Admission and metering are the same as for `/v1/packages/{scope}/{name}/calls`.',
+    'Set the client’s base URL to this server’s `/v1` and its key to a token with the scope `agents:call`. `model` is the agent. The last user or tool message is the observation: JSON, or plain text if it is not valid JSON. An agent with memory also observes, in order, what it was asked before each message of the assistant. The response is `{"action", "label"}` as JSON, or a tool call if the action names one of `tools`. With `stream`, it is sent as server-sent events. Policies have no tokens, so `usage` counts four characters as one token. Errors have OpenAI’s format. Admission and metering are the same as for `/v1/packages/{scope}/{name}/calls`.',
   request: { headers: hostedCallHeadersSchema, body: { required: true, content: json(chatRequestSchema) } },
   responses: {
     200: {
@@ -94,10 +95,12 @@ type Asked = {
   model: string
   offer: Offer
   observation: (agent: { observation: SpaceDescription } | undefined) => HostedCallRequest['observation']
+  /** What an agent with memory observed before in the conversation. */
+  history: (agent: { observation: SpaceDescription }) => HostedCallRequest['history']
 }
 
 /** Calls the agent, which picks among the tools that the request offers. Gives the call, and the agent's spaces. */
-async function ask(services: HostingServices, c: AskingContext, { model, offer, observation }: Asked) {
+async function ask(services: HostingServices, c: AskingContext, { model, offer, observation, history }: Asked) {
   const { query } = services.database
   const { name, version } = modelOf(model)
   const { 'idempotency-key': key, 'agentgym-max-price': maxPriceMinor } = c.req.valid('header')
@@ -108,10 +111,10 @@ async function ask(services: HostingServices, c: AskingContext, { model, offer, 
       request: { version, observation: null },
       observe: async (versionId) => {
         const agent = await spacesOf(query, { versionId })
-        refuseMemory(agent)
         const legal = agent === undefined ? null : legalWords(offer, agent.action)
         return {
           observation: observation(agent),
+          ...(agent?.remembers ? { history: history(agent) } : {}),
           ...(agent === undefined || legal === null ? {} : { action_mask: maskOfWords(agent.action, legal) }),
         }
       },
@@ -127,12 +130,6 @@ type AskingContext = Pick<Context<Env>, 'get'> & {
   req: { raw: Request; valid(of: 'header'): z.infer<typeof hostedCallHeadersSchema> }
 }
 
-/** Of an agent without a manifest, which older servers have. */
-const noSpaces = {
-  observation: { type: 'dict', entries: [] },
-  action: { type: 'dict', entries: [] },
-} satisfies AskedAgent
-
 const streamHeaders = { 'content-type': 'text/event-stream; charset=utf-8', 'cache-control': 'no-store' }
 
 /** The same calls for clients of OpenAI's API. */
@@ -145,6 +142,7 @@ export function chatRoutes(services: HostingServices): OpenAPIHono<Env> {
     const asked = await ask(services, c, {
       ...{ model: request.model, offer: offerOfChat(request) },
       observation: (agent) => observationOf(observed, agent?.observation, 'messages'),
+      history: (agent) => chatHistory(request, agent),
     })
     const completion = chatCompletion({ ...asked, request, agent: asked.spaces, observed })
     if (request.stream !== true) return c.json(completion, 200)
@@ -155,6 +153,7 @@ export function chatRoutes(services: HostingServices): OpenAPIHono<Env> {
     const asked = await ask(services, c, {
       ...{ model: request.model, offer: offerOfResponse(request) },
       observation: (agent) => responseObservation(request, agent ?? noSpaces),
+      history: (agent) => inputHistory(request.input, agent),
     })
     const response = responseOf({ ...asked, id: asked.id.replaceAll('-', ''), request, agent: asked.spaces })
     if (request.stream !== true) return c.json(response, 200)

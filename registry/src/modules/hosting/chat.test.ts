@@ -35,6 +35,7 @@ describe('chat completions', () => {
   let action: Partial<HostedAction> = {}
   const seen: unknown[] = []
   const masks: unknown[] = []
+  const histories: unknown[] = []
 
   beforeAll(async () => {
     database = await postgresql.open()
@@ -44,6 +45,7 @@ describe('chat completions', () => {
     working = server.work((call) => {
       seen.push(call.observation)
       masks.push(call.action_mask)
+      histories.push(call.history)
       return { ...acted(call), ...action }
     })
   })
@@ -122,11 +124,42 @@ describe('chat completions', () => {
     }
   })
 
-  it('an agent with memory is refused', async () => {
+  it('an agent with memory observes again what it answered before', async () => {
+    const messages = [
+      { role: 'system', content: 'You are an agent.' },
+      { role: 'user', content: 'not heard' },
+      { role: 'user', content: 'first' },
+      { role: 'assistant', content: null, tool_calls: [] },
+      { role: 'assistant', content: 'More words, to the same.' },
+      { role: 'tool', tool_call_id: 'x', content: 'second' },
+      { role: 'assistant', content: '{"action":1}' },
+      { role: 'user', content: 'third' },
+    ]
+    await spaces(text, support)
+    await requested({ messages })
+    expect([seen.at(-1), histories.at(-1)]).toEqual(['third', undefined])
     await spaces(text, support, { memory: { kind: 'gru', units: 8 } })
-    const { code, message } = JSON.parse((await ask({})).text).error
-    expect(code).toBe('request_invalid')
-    expect(message).toContain('this agent remembers earlier observations')
+    await requested({ messages })
+    expect([seen.at(-1), histories.at(-1)]).toEqual(['third', ['first', 'second']])
+    const input = [
+      { role: 'user', content: 'first' },
+      { type: 'function_call', call_id: 'x', name: 'search', arguments: '{}' },
+      { type: 'function_call_output', call_id: 'x', output: 'second' },
+    ]
+    const send = async (path: string, body: object) => {
+      const headers = { 'content-type': 'application/json', authorization: `Bearer ${token}` }
+      return (await fetch(server.url + path, { method: 'POST', headers, body: JSON.stringify(body) })).json()
+    }
+    await send('/v1/responses', { model: agent.name, input })
+    expect([seen.at(-1), histories.at(-1)]).toEqual(['second', ['first']])
+    const long = Array.from({ length: 257 }, () => messages.slice(2, 4)).flat()
+    expect((await requested({ messages: [...long, messages[1]] })).error.message).toContain('answered 257 times')
+    // System One has no place for what came before.
+    const questions = { next: { type: 'choice', criteria: { search: null, right: null } } }
+    const { error } = (await send('/v1/systemone', { model: agent.name, state: 'first', questions })) as {
+      error: { message: string }
+    }
+    expect(error.message).toContain('this agent remembers earlier observations')
   })
 
   it('an action that names a tool of the request is a tool call', async () => {

@@ -26,7 +26,7 @@ export const callFailures = failures(
   ...(['unauthenticated', 'forbidden', 'package_not_found', 'package_taken_down', 'version_not_found'] as const),
   ...(['version_not_published', 'version_yanked', 'payment_required', 'price_changed', 'trial_exhausted'] as const),
   ...(['insufficient_funds', 'spend_cap_exceeded', 'rate_limited', 'idempotency_key_reused'] as const),
-  ...(['request_too_large', 'observation_invalid', 'mask_invalid', 'no_legal_action'] as const),
+  ...(['request_too_large', 'observation_invalid', 'mask_required', 'mask_invalid', 'no_legal_action'] as const),
   ...(['agent_failed', 'agent_unavailable'] as const),
 )
 

@@ -3,6 +3,8 @@ import {
   heartbeatSchema,
   leasedJobSchema,
   leaseRequestSchema,
+  queueHistoryRequestSchema,
+  queueHistorySchema,
   releaseRequestSchema,
   workerHeadersSchema,
   workerProtocol,
@@ -16,6 +18,7 @@ import { refuseOldWorkers } from '../../core/http/worker-protocol.ts'
 import type { JobHandler } from '../../core/queue/job-handler.ts'
 import type { Services } from '../../core/services.ts'
 import { leaseEnd, leaseJob, releaseJob } from './lease-jobs.ts'
+import { readQueueHistory } from './queue-history.ts'
 import { noteUsage } from './workers.store.ts'
 
 const jobParams = z.object({ id: z.uuid() })
@@ -65,6 +68,19 @@ const releaseRoute = defineRoute({
   },
 })
 
+const historyRoute = defineRoute({
+  method: 'get',
+  path: '/v1/queue-history',
+  access: { operator: 'training:view' },
+  summary: 'History of the queue and the workers (operators)',
+  description: 'Sampled each minute and kept for a week. Each point has the largest values of its interval.',
+  request: { query: queueHistoryRequestSchema },
+  responses: {
+    200: { description: 'Oldest first.', content: json(queueHistorySchema) },
+    ...failures('unauthenticated', 'forbidden'),
+  },
+})
+
 /**
  * The endpoints that every worker calls. Workers have no access to the database or to keys: only a token, and what
  * their leases cover.
@@ -87,6 +103,9 @@ export function jobRoutes(services: Services, handlers: JobHandler[]): OpenAPIHo
       return c.json(job, 200)
     },
     refuseOldWorkers,
+  )
+  routes.openapi(historyRoute, async (c) =>
+    c.json(await readQueueHistory(database.query, c.req.valid('query').window), 200),
   )
   routes.openapi(heartbeatRoute, async (c) => {
     const { queue } = services

@@ -1,6 +1,7 @@
 import type { JobHandler } from '../../core/queue/job-handler.ts'
 import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
+import { sampleQueue } from './queue-history.ts'
 import { forgetWorkers } from './workers.store.ts'
 
 /** Scheduled tasks of the queue. */
@@ -16,6 +17,7 @@ export function jobTasks(services: Services, handlers: JobHandler[]): ScheduledT
   }
   return [
     { name: 'jobs.expire-leases', everyMs: 15_000, run: expire },
+    { name: 'jobs.sample-queue', everyMs: 60_000, run: () => sampleQueue(services) },
     { name: 'jobs.forget', everyMs: 3_600_000, run: forget },
   ]
 }

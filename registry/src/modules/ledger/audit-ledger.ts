@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database, Queries } from '../../core/database/database.ts'
+import { readSnapshot } from '../../core/database/read-snapshot.ts'
 
 /** A violated rule of the ledger: which rule, its subject, and how it is violated. */
 export type LedgerFinding = { rule: string; subject: string; detail: string }
@@ -13,7 +14,7 @@ const transfersAtOnce = 10_000
  */
 export async function auditLedger(database: Database): Promise<LedgerFinding[]> {
   return database.transaction(async (query) => {
-    await sql`set transaction isolation level repeatable read, read only`.execute(query)
+    await readSnapshot(query)
     const audit = new Audit(await readAccounts(query))
     let after = '0'
     for (let read = transfersAtOnce; read === transfersAtOnce; ) {

@@ -1,9 +1,12 @@
 import type { Review } from '@agentgym/contract'
 import { describeOnEngines } from '@agentgym/testkit/databases'
+import { sql } from 'kysely'
 import { beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/authorize.ts'
 import { putMember } from '../../core/access/memberships.store.ts'
 import { backgroundSettled } from '../../core/scheduled-tasks/scheduled-tasks.ts'
+import { distributeEvents } from '../events/index.ts'
+import { notifyUsers } from '../notifications/index.ts'
 import { createActor } from '../packages/testing/publishing.ts'
 import { organizationWith } from '../reviews/testing/licenses.ts'
 import { reviewedPackages } from '../reviews/testing/reviewed-packages.ts'
@@ -27,7 +30,12 @@ describeOnEngines('moderation on $kind', ({ open }) => {
   })
 
   const selling = () => tokenOf(market.seller(), 'packages:manage', 'packages:read')
-  const reporter = async () => tokenOf(await createActor(market.database(), 'reporter'), 'packages:read')
+  const reporters: Actor[] = []
+  const reporter = async () => {
+    const actor = await createActor(market.database(), 'reporter')
+    reporters.push(actor)
+    return tokenOf(actor, 'packages:read')
+  }
   const report = (as: string | null, more: object = {}) =>
     ask(as, 'POST', '/v1/reports', { package: at.name, reason: 'misleading', text: 'It does nothing.', ...more })
   const decide = (as: string | null, id: unknown, decision: string, reason = 'So it is.') =>
@@ -38,6 +46,18 @@ describeOnEngines('moderation on $kind', ({ open }) => {
   const mailTo = async ({ username }: Pick<Actor, 'username'>) => {
     await backgroundSettled()
     return (await market.services().mail.sent()).filter(({ to }) => to === `${username}@example.org`)
+  }
+  const notified = async ({ accountId }: Pick<Actor, 'accountId'>) => {
+    await distributeEvents(market.services(), [notifyUsers])
+    return market
+      .database()
+      .query.selectFrom('notifications')
+      .innerJoin('events', 'events.id', 'notifications.event_id')
+      .select(['events.type', 'events.data', 'notifications.email'])
+      .where('notifications.account_id', '=', accountId)
+      .where(sql`events.data ->> 'package'`, '=', at.name)
+      .orderBy('events.created_at')
+      .execute()
   }
 
   it('a report goes to the operators, once per reporter', async () => {
@@ -111,8 +131,14 @@ describeOnEngines('moderation on $kind', ({ open }) => {
       body: { decision: { reason: 'It does nothing indeed.' } },
     })
     expect(await decide(operating, second.body.id, 'dismissed')).toMatchObject({ code: 'moderation_state_conflict' })
-    const [mail] = (await mailTo(market.seller())).filter(({ subject }) => subject === `${at.name} was taken down`)
-    expect(mail.text).toContain('It does nothing indeed.')
+    const reason = 'It does nothing indeed.'
+    expect(await notified(market.seller())).toMatchObject([
+      { type: 'package.taken_down', data: { reason, for_all: false }, email: 'pending' },
+    ])
+    for (const reporting of reporters.slice(-2))
+      expect(await notified(reporting)).toMatchObject([
+        { type: 'report.decided', data: { decision: 'upheld', reason }, email: 'pending' },
+      ])
   })
 
   it('dismissed, the package stays, and other reports remain open', async () => {
@@ -145,7 +171,7 @@ describeOnEngines('moderation on $kind', ({ open }) => {
     expect(await list()).toMatchObject({ rating: { votes: 0 }, reviews: [] })
     expect(await packageRow()).toMatchObject({ votes: 0, taken_down_at: null })
     expect(await review(token, 1)).toMatchObject({ code: 'review_not_allowed' })
-    expect((await mailTo(buyer)).map(({ text }) => text)).toEqual([expect.stringContaining('A slander it is.')])
+    expect(await notified(buyer)).toMatchObject([{ type: 'review.hidden', data: { reason: 'A slander it is.' } }])
   })
 
   it('of a review withdrawn meanwhile: only that review is decided', async () => {
@@ -187,9 +213,8 @@ describeOnEngines('moderation on $kind', ({ open }) => {
     for (const as of [owner, operating]) expect((await moderation(as)).body).toMatchObject({ taken_down: null, trail })
     expect(await moderation(await reporter())).toMatchObject({ status: 403 })
     expect(await moderation(null)).toMatchObject({ status: 401 })
-    expect((await mailTo(market.seller())).map(({ subject }) => subject)).toEqual(
-      expect.arrayContaining([`${at.name} was taken down`, `${at.name} was restored`]),
-    )
+    const [down, up, ...more] = await notified(market.seller())
+    expect([down.type, up.type, more]).toEqual(['package.taken_down', 'package.restored', []])
   })
 
   it('after a dismissed appeal, the package stays down and can be appealed again', async () => {
@@ -216,7 +241,7 @@ describeOnEngines('moderation on $kind', ({ open }) => {
     ).toEqual([])
   })
 
-  it('of an organization: admins appeal, and its owners get the mail', async () => {
+  it('of an organization: owners and admins are notified and appeal', async () => {
     const [owner, admin, member] = await Promise.all([1, 2, 3].map(() => createActor(market.database())))
     const organisation = await organizationWith(market.database(), owner, 'owner')
     await putMember(market.database().query, organisation.id, market.seller().accountId, 'admin')
@@ -230,8 +255,8 @@ describeOnEngines('moderation on $kind', ({ open }) => {
     expect(await act(await tokenOf(admin, 'packages:manage'), 'appeals', { text: 'Please.' })).toMatchObject({
       status: 200,
     })
-    expect(await mailTo(owner)).toHaveLength(1)
-    expect(await mailTo(admin)).toEqual([])
+    // Those who can appeal.
+    for (const manager of [owner, admin]) expect(await notified(manager)).toHaveLength(1)
   })
 
   it('operators see no private packages here either', async () => {

@@ -7,6 +7,7 @@ import { type Actor, requireActor, requireOperator } from '../../core/access/aut
 import type { Schema } from '../../core/database/schema.ts'
 import { inBackground } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
+import { recordEvent } from '../events/index.ts'
 import { findReadablePackage, lockPackage } from '../packages/index.ts'
 import { findReview, lockRating, reviewNotFound, writeRating } from '../reviews/index.ts'
 import { giveOwedRefunds } from './owed-refunds.ts'
@@ -19,15 +20,7 @@ import {
   reportNotFound,
   reportOf,
 } from './reports.store.ts'
-import {
-  type Moderated,
-  mailAccount,
-  mailOperators,
-  restore,
-  takeDown,
-  tellRestored,
-  tellTakenDown,
-} from './take-down.ts'
+import { type Moderated, mailOperators, restore, takeDown } from './take-down.ts'
 
 type Reporting = { actor: Actor | null; ip: string; request: z.output<typeof createReportRequestSchema> }
 
@@ -83,9 +76,6 @@ export async function createReport(
 
 type Decision = z.output<typeof decideReportRequestSchema>
 type Deciding = { actor: Actor; ip: string; reason: string }
-/** Sends mail, after the commit. */
-type Tell = () => void
-
 /**
  * Decides a report. Upholding it hides the review or takes the package down (for all, if malicious); upholding an
  * appeal restores the package. Other open reports about the same subject are closed. Throws `report_not_found`, and
@@ -98,14 +88,14 @@ export async function decideReport(
 ): Promise<Report> {
   const known = requireOperator(actor, 'packages:manage')
   const { database } = services
-  const { report, tell } = await database.transaction(async (query) => {
+  const report = await database.transaction(async (query) => {
     const named = await findReport(query, id)
     if (named === undefined) throw reportNotFound(id)
     // Locked before the rows of reports, in the same order as in take-downs and restores.
     await lockPackage(database, query, named.package)
     const row = await findReport(query, id)
     assert(row !== undefined)
-    if (row.state === decision) return { report: reportOf(row), tell: undefined }
+    if (row.state === decision) return reportOf(row)
     if (row.state !== 'open')
       throw moderationConflict(
         `${row.decider} has already ${row.state} this report.`,
@@ -116,22 +106,22 @@ export async function decideReport(
       ...{ actor: known, ip, action: `report.${decision}`, subject: `report:${id}` },
       data: { package: row.package, review: row.review_id, reason },
     })
-    const tell = await act(services, query, row, { decision, deciding: { actor: known, ip, reason } })
+    await act(query, row, { decision, deciding: { actor: known, ip, reason } })
     const decided = await findReport(query, id)
     assert(decided !== undefined)
-    return { report: reportOf(decided), tell }
+    return reportOf(decided)
   })
-  tell?.()
+  inBackground(services.log, 'giving refunds', () => giveOwedRefunds(services))
   return report
 }
 
-/** Upholds the report and all open ones about the same subject. */
+/** Closes the report and, if it is upheld, all open ones about the same subject; their reporters are notified. */
 async function close(
   query: Transaction<Schema>,
-  { id, package_id, review_id, reason: kind }: ReportRow,
+  { id, package: name, package_id, review_id, reason: kind }: ReportRow,
   { decision, by, reason }: { decision: Decision['decision']; by: string; reason: string },
 ): Promise<void> {
-  await query
+  const closed = await query
     .updateTable('reports')
     .set({ state: decision, decided_by: by, decision: reason, decided_at: sql<Date>`now()` })
     .where('state', '=', 'open')
@@ -149,59 +139,49 @@ async function close(
             ]),
       ]),
     )
+    .returning(['id', 'reported_by'])
     .execute()
+  // The owner learns of an appeal's decision as such.
+  if (kind === 'appeal') return
+  for (const { id: report, reported_by: accountId } of closed)
+    await recordEvent(query, { type: 'report.decided', accountId, data: { package: name, report, decision, reason } })
 }
 
 async function act(
-  services: Services,
   query: Transaction<Schema>,
   row: ReportRow,
   { decision, deciding }: { decision: Decision['decision']; deciding: Deciding },
-): Promise<Tell | undefined> {
+): Promise<void> {
   const { owner_id } = await query
     .selectFrom('packages')
     .select('owner_id')
     .where('id', '=', row.package_id)
     .executeTakeFirstOrThrow()
   const found = { id: row.package_id, name: row.package, owner_id }
-  const { reason } = deciding
-  if (row.reason === 'appeal') return decideAppeal(services, query, found, { decision, deciding })
-  if (decision === 'dismissed') return undefined
-  if (row.review_id !== null) return hideReview(services, query, row.review_id, deciding)
+  if (row.reason === 'appeal') return decideAppeal(query, found, { decision, deciding })
+  if (decision === 'dismissed') return
+  if (row.review_id !== null) return hideReview(query, row.review_id, deciding)
   const forAll = row.reason === 'malicious'
-  const changed = await takeDown(query, found, { ...deciding, forAll, refund: false })
-  return () => {
-    if (changed) tellTakenDown(services, found, reason)
-    inBackground(services.log, 'giving refunds', () => giveOwedRefunds(services))
-  }
+  await takeDown(query, found, { ...deciding, forAll, refund: false })
 }
 
 async function decideAppeal(
-  services: Services,
   query: Transaction<Schema>,
   found: Moderated,
   { decision, deciding }: { decision: Decision['decision']; deciding: Deciding },
-): Promise<Tell | undefined> {
+): Promise<void> {
   const { actor, ip, reason } = deciding
-  if (decision === 'upheld') {
-    const changed = await restore(query, found, deciding)
-    return changed ? () => tellRestored(services, found, reason) : undefined
-  }
-  const { name: subject, owner_id } = found
-  await recordAudit(query, { actor, ip, action: 'package.appeal_dismiss', subject, data: { reason } })
-  return () =>
-    mailAccount(services, owner_id, {
-      subject: `${subject} stays down`,
-      paragraphs: [`an operator has reviewed your appeal for ${subject}. It stays down. The reason:`, reason],
-    })
+  if (decision === 'upheld') return restore(query, found, deciding)
+  const { name, owner_id: accountId } = found
+  await recordAudit(query, { actor, ip, action: 'package.appeal_dismiss', subject: name, data: { reason } })
+  await recordEvent(query, { type: 'appeal.dismissed', accountId, data: { package: name, reason } })
 }
 
 async function hideReview(
-  services: Services,
   query: Transaction<Schema>,
   reviewId: string,
   { actor, ip, reason }: Deciding,
-): Promise<Tell | undefined> {
+): Promise<void> {
   const review = await query
     .selectFrom('reviews')
     .innerJoin('packages', 'packages.id', 'reviews.package_id')
@@ -219,9 +199,9 @@ async function hideReview(
   await writeRating(query, review.package_id)
   const subject = `${review.name}@${review.version}`
   await recordAudit(query, { actor, ip, action: 'review.hide', subject, data: { review: reviewId, reason } })
-  return () =>
-    mailAccount(services, review.author_id, {
-      subject: `Your review of ${subject} was hidden`,
-      paragraphs: [`an operator has hidden your review of ${subject}. The reason:`, reason],
-    })
+  const { name, version, author_id: accountId } = review
+  await recordEvent(query, {
+    ...{ type: 'review.hidden', accountId },
+    data: { package: name, version, review: reviewId, reason },
+  })
 }

@@ -8,6 +8,7 @@ import type { Schema } from '../../core/database/schema.ts'
 import { sendLetter } from '../../core/mail/send-letter.ts'
 import { inBackground } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
+import { recordEvent } from '../events/index.ts'
 import { findReadablePackage, lockPackage, type PackageRow } from '../packages/index.ts'
 import { giveOwedRefunds, oweRefunds } from './owed-refunds.ts'
 import { moderationConflict } from './reports.store.ts'
@@ -21,14 +22,14 @@ type Deciding = { actor: Actor; reason: string; ip: string }
 
 /**
  * Takes a package down: it can no longer be found, bought or installed. Buyers keep it, unless `forAll`; then, and with
- * `refund`, the buyers of the last 30 days get a refund. False if it was already down; then only the additional steps
- * are done. Requires the package's lock.
+ * `refund`, the buyers of the last 30 days get a refund. If it was already down, only the additional
+ * steps are done. Requires the package's lock.
  */
 export async function takeDown(
   query: Transaction<Schema>,
-  { id, name }: Moderated,
+  { id, name, owner_id: accountId }: Moderated,
   { actor, reason, ip, forAll, refund }: Deciding & { forAll: boolean; refund: boolean },
-): Promise<boolean> {
+): Promise<void> {
   const now = sql<Date>`now()`
   const changed = await query
     .updateTable('packages')
@@ -52,15 +53,20 @@ export async function takeDown(
       ...{ actor, ip, action: 'package.take_down', subject: name },
       data: { reason, for_all: forAll, refund: refund || forAll },
     })
-  return isNew
+  if (isNew)
+    await recordEvent(query, {
+      type: 'package.taken_down',
+      accountId,
+      data: { package: name, reason, for_all: forAll },
+    })
 }
 
-/** Restores it, and upholds every pending appeal. False if it was not taken down. Requires the package's lock. */
+/** Restores it if it is taken down, and upholds every pending appeal. Requires the package's lock. */
 export async function restore(
   query: Transaction<Schema>,
-  { id, name }: Moderated,
+  { id, name, owner_id: accountId }: Moderated,
   { actor, reason, ip }: Deciding,
-): Promise<boolean> {
+): Promise<void> {
   const changed = await query
     .updateTable('packages')
     .set({ taken_down_at: null, taken_down_reason: null, taken_down_for_all: false })
@@ -74,9 +80,9 @@ export async function restore(
     .where('reason', '=', 'appeal')
     .where('state', '=', 'open')
     .execute()
-  if (changed.numUpdatedRows === 0n) return false
+  if (changed.numUpdatedRows === 0n) return
   await recordAudit(query, { actor, ip, action: 'package.restore', subject: name, data: { reason } })
-  return true
+  await recordEvent(query, { type: 'package.restored', accountId, data: { package: name, reason } })
 }
 
 const scope = 'packages:manage'
@@ -91,10 +97,9 @@ export async function takeDownPackage(
   { reason, refund, for_all: forAll }: z.output<typeof takeDownRequestSchema>,
 ): Promise<Moderation> {
   const known = requireOperator(actor, scope)
-  const { found, changed, moderation } = await change(services, known, name, async (query, found) =>
+  const { moderation } = await change(services, known, name, (query, found) =>
     takeDown(query, found, { actor: known, reason, ip, forAll, refund }),
   )
-  if (changed) tellTakenDown(services, found, reason)
   inBackground(services.log, 'giving refunds', () => giveOwedRefunds(services))
   return moderation
 }
@@ -106,29 +111,10 @@ export async function restorePackage(
   { reason }: { reason: string },
 ): Promise<Moderation> {
   const known = requireOperator(actor, scope)
-  const { found, changed, moderation } = await change(services, known, name, async (query, found) =>
+  const { moderation } = await change(services, known, name, (query, found) =>
     restore(query, found, { actor: known, reason, ip }),
   )
-  if (changed) tellRestored(services, found, reason)
   return moderation
-}
-
-export function tellTakenDown(services: Services, { name, owner_id }: Moderated, reason: string): void {
-  mailAccount(services, owner_id, {
-    subject: `${name} was taken down`,
-    paragraphs: [
-      `an operator has taken ${name} down. The reason:`,
-      reason,
-      `If you think this is wrong, appeal: POST ${services.config.publicUrl}/v1/packages/${name}/appeals`,
-    ],
-  })
-}
-
-export function tellRestored(services: Services, { name, owner_id }: Moderated, reason: string): void {
-  mailAccount(services, owner_id, {
-    subject: `${name} was restored`,
-    paragraphs: [`an operator has restored ${name}. The reason:`, reason],
-  })
 }
 
 /** Requests that the operators restore a package. For its managers. Throws `moderation_state_conflict`. */
@@ -157,7 +143,6 @@ export async function appeal(
       throw moderationConflict(`Your appeal for ${found.name} is still open.`, 'You will get the decision by mail.')
     const subject = found.name
     await recordAudit(query, { actor: known, ip, action: 'package.appeal', subject, data: { reason: text } })
-    return true
   })
   mailOperators(services, {
     subject: `Appeal: ${found.name}`,
@@ -172,13 +157,13 @@ async function change(
   { database }: Services,
   actor: Actor,
   name: string,
-  work: (query: Transaction<Schema>, found: Found) => Promise<boolean>,
-): Promise<{ found: Found; changed: boolean; moderation: Moderation }> {
+  work: (query: Transaction<Schema>, found: Found) => Promise<void>,
+): Promise<{ found: Found; moderation: Moderation }> {
   return database.transaction(async (query) => {
     const found = await findReadablePackage(query, actor, name)
     await lockPackage(database, query, found.name)
-    const changed = await work(query, found)
-    return { found, changed, moderation: await moderationOf(query, found) }
+    await work(query, found)
+    return { found, moderation: await moderationOf(query, found) }
   })
 }
 
@@ -223,33 +208,7 @@ async function moderationOf(query: Queries, { id, name }: { id: string; name: st
 type Message = { subject: string; paragraphs: string[] }
 type Mailing = Pick<Services, 'database' | 'mail' | 'config' | 'log'>
 
-/** Emails a user, or the owners of an organization. Does not wait for delivery. */
-export function mailAccount(services: Mailing, accountId: string, message: Message): void {
-  inBackground(services.log, 'a mail about moderation', async () => {
-    const { query } = services.database
-    const people = await query
-      .selectFrom('accounts')
-      .select(['username', 'email'])
-      .where('disabled_at', 'is', null)
-      .where('email', 'is not', null)
-      .where(({ or, eb, selectFrom }) =>
-        or([
-          eb('id', '=', accountId),
-          eb(
-            'id',
-            'in',
-            selectFrom('memberships')
-              .select('user_id')
-              .where('organisation_id', '=', accountId)
-              .where('role', '=', 'owner'),
-          ),
-        ]),
-      )
-      .execute()
-    await sendAll(services, people, message)
-  })
-}
-
+/** Emails every operator. Does not wait for delivery. */
 export function mailOperators(services: Mailing, message: Message): void {
   inBackground(services.log, 'a mail to operators', async () => {
     const people = await services.database.query
@@ -259,17 +218,8 @@ export function mailOperators(services: Mailing, message: Message): void {
       .where('email', 'is not', null)
       .where('operator', '=', true)
       .execute()
-    await sendAll(services, people, message)
+    for (const { username, email } of people) {
+      if (email !== null) await sendLetter(services.mail, { to: { username, email }, ...message })
+    }
   })
-}
-
-async function sendAll(
-  { mail }: Mailing,
-  people: { username: string; email: string | null }[],
-  { subject, paragraphs }: Message,
-): Promise<void> {
-  for (const { username, email } of people) {
-    if (email === null) continue
-    await sendLetter(mail, { to: { username, email }, subject, paragraphs })
-  }
 }

@@ -21,14 +21,14 @@ import type { ReadTarget } from './npm-path.ts'
 import type { Deprecations } from './publish-document.ts'
 import type { NpmSource, Packument } from './verdaccio-plugins.ts'
 
-/** `use`: the client downloads the file, rather than only checking for it. */
-type Client = { actor: Actor | null; ip: string; userAgent: string; use: boolean }
+/** `use`: the client downloads the file, rather than only checking for it. `play`: for a play in the page. */
+type Client = { actor: Actor | null; ip: string; userAgent: string; use: boolean; play: boolean }
 
 /** The requested package as visible to this reader. Throws `package_not_found` for impossible names. */
 export function packageSource(
   services: PackageServices,
   target: ReadTarget,
-  { actor, ip, userAgent, use }: Client,
+  { actor, ip, userAgent, use, play }: Client,
 ): NpmSource {
   const { database } = services
   const name = findablePackageName(target.name)
@@ -52,7 +52,15 @@ export function packageSource(
       if (version === undefined) return undefined
       const { versionId, ...tarball } = await openTarball(services, actor, { name, version, use })
       const download = { versionId, ip, userAgent, accountId: actor?.accountId }
-      return { ...tarball, downloaded: () => services.downloads.record(download) }
+      const accountId = actor?.accountId ?? null
+      const usage = { name, version, source: 'other', client: { ip, userAgent }, accountId } as const
+      return {
+        ...tarball,
+        downloaded() {
+          services.downloads.record(download)
+          if (play) services.usage.record({ kind: 'play', ...usage })
+        },
+      }
     },
   }
 }

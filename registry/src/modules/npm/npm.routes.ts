@@ -3,6 +3,7 @@ import { type Context, Hono } from 'hono'
 import type { Actor } from '../../core/access/authorize.ts'
 import { answer, describe } from '../../core/http/answer-error.ts'
 import type { Env, RouteRules } from '../../core/http/env.ts'
+import { isForPlay } from '../../core/http/page-views.ts'
 import { declare, uploadTimeoutMs } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import {
@@ -85,7 +86,13 @@ function answerTarget(npm: Npm, c: NpmContext, target: NpmTarget): Response | Pr
 async function readPackage({ services, verdaccio }: Npm, c: NpmContext, target: ReadTarget): Promise<Response> {
   const userAgent = c.req.header('user-agent') ?? ''
   const method = c.req.method === 'HEAD' ? 'HEAD' : 'GET'
-  const client = { actor: c.get('actor'), ip: c.get('ip'), userAgent, use: method === 'GET' }
+  const client = {
+    actor: c.get('actor'),
+    ip: c.get('ip'),
+    userAgent,
+    use: method === 'GET',
+    play: isForPlay((name) => c.req.header(name), services.config.publicUrl),
+  }
   const source = packageSource(services, target, client)
   const { signal } = c.req.raw
   try {

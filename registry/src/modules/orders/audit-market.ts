@@ -1,5 +1,6 @@
 import { sql } from 'kysely'
 import type { Database, Queries } from '../../core/database/database.ts'
+import { readSnapshot } from '../../core/database/read-snapshot.ts'
 
 /** A violated rule of the market with its subject. See `auditLedger` for the ledger's own rules. */
 export type MarketFinding = { rule: string; subject: string; detail: string }
@@ -11,7 +12,7 @@ export type MarketFinding = { rule: string; subject: string; detail: string }
  */
 export async function auditMarket(database: Database): Promise<MarketFinding[]> {
   return database.transaction(async (query) => {
-    await sql`set transaction isolation level repeatable read, read only`.execute(query)
+    await readSnapshot(query)
     const findings: MarketFinding[] = []
     for (const [rule, broken] of Object.entries(rules)) findings.push(...(await find(query, rule, broken)))
     return findings

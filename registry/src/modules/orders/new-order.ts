@@ -23,13 +23,15 @@ type Ordering = {
   subject: OrderSubject
   payWith: 'balance' | 'provider'
   runId: string | null
+  /** How the buyer came to the package, if that is known. */
+  source?: OrderRow['source']
 }
 
 /** Fixes the current price of an order and its parts. */
 export async function newOrder(
   query: Transaction<Schema>,
   { market }: Pick<ServerConfig, 'market'>,
-  { actor, buyer, subject, payWith, runId }: Ordering,
+  { actor, buyer, subject, payWith, runId, source = null }: Ordering,
 ): Promise<NewOrder> {
   const { price, version, seller } = subject
   const { feeBasisPoints, royaltyCapBasisPoints: capBasisPoints } = market
@@ -57,6 +59,7 @@ export async function newOrder(
     currency: price.currency,
     pay_with: payWith,
     run_id: runId,
+    source: actor.tokenId === null ? source : 'command',
   }
 }
 

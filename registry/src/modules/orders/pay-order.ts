@@ -6,7 +6,7 @@ import { applyTransfers, openAccounts, transferId } from '../ledger/index.ts'
 import { repayDebt, repayDebtsOfSale } from './debts.ts'
 import { grantEntitlement } from './new-order.ts'
 import { changeOrder, lockOrder, type OrderRow } from './order-state.ts'
-import { makeSale, saleOf } from './sale.ts'
+import { makeSale, recordSale, saleOf } from './sale.ts'
 
 export type Payment = { id: string; accountId: string; amountMinor: bigint; currency: string }
 
@@ -39,6 +39,7 @@ export async function payOrder(
     subject: `order:${order.id}`,
     data: { payment: payment.id, total_minor: order.total_minor },
   })
+  await recordSale(query, order)
   await repayDebtsOfSale(query, order)
   return { outcome: 'paid' }
 }

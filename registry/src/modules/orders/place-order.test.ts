@@ -71,6 +71,15 @@ describeOnEngines('buying on $kind', ({ open }) => {
     expect(await heldBy(actor)).toBe(1)
     const { rows } = await database.execute(`select action, data from audit where subject = 'order:${order.id}'`)
     expect(rows).toMatchObject([{ action: 'order.place', data: { total_minor: 1_999 } }])
+    const { rows: events } = await database.execute(
+      `select type, account_id, data from events where data ->> 'order' = '${order.id}'`,
+    )
+    expect(events).toMatchObject([
+      {
+        ...{ type: 'order.paid', account_id: seller.accountId },
+        data: { package: agent.name, buyer: actor.username, total_minor: 1_999, earned_minor: 1_999 - 199 - 299 },
+      },
+    ])
   })
 
   it('caps royalties, and does not apply announced ones yet', async () => {

@@ -8,6 +8,7 @@ import type { Schema } from '../../core/database/schema.ts'
 import { type Answer, withIdempotencyKey } from '../../core/idempotency/idempotency.ts'
 import type { Services } from '../../core/services.ts'
 import { findParty } from '../accounts/index.ts'
+import type { UsageCounter } from '../packages/index.ts'
 import { repayDebtsOfSale } from './debts.ts'
 import { grantEntitlement, insertOrder, newOrder } from './new-order.ts'
 import type { OrderRow } from './order-state.ts'
@@ -19,7 +20,7 @@ import {
   requireTerms,
 } from './order-subject.ts'
 import { findOrderView, orderOf } from './orders.store.ts'
-import { lockSaleAccounts, makeSale, saleOf } from './sale.ts'
+import { lockSaleAccounts, makeSale, recordSale, saleOf } from './sale.ts'
 import { requireWithinCaps } from './spend-caps.ts'
 
 /** Interface for payments, a module above orders. */
@@ -35,7 +36,7 @@ export type OrderPayments = {
 }
 
 export type PayableOrder = Pick<OrderRow, 'id' | 'buyer_id' | 'placed_by' | 'total_minor' | 'currency'>
-export type OrderServices = Services & { orderPayments: OrderPayments }
+export type OrderServices = Services & { orderPayments: OrderPayments; usage?: Pick<UsageCounter, 'sourceOf'> }
 
 export type OrderRequest = z.output<typeof createOrderRequestSchema>
 export type Placing = { actor: Actor | null; request: OrderRequest; idempotencyKey: string; ip: string | null }
@@ -94,7 +95,8 @@ async function buy(
   const isFree = amountMinor === 0
   const paid = isFree || request.pay_with === 'balance'
   const payWith = paid ? 'balance' : 'provider'
-  const order = await newOrder(query, config, { actor, buyer, subject, payWith, runId: null })
+  const source = services.usage?.sourceOf(actor.accountId, subject.name) ?? null
+  const order = await newOrder(query, config, { actor, buyer, subject, payWith, runId: null, source })
   if (!isFree) {
     // Locked until the order counts toward the balance and the caps.
     await lockSaleAccounts(query, saleOf(order))
@@ -103,7 +105,10 @@ async function buy(
   if (paid && !isFree) await makeSale(query, saleOf(order), 'posted')
   await insertOrder(query, order, { actor, buyer, subject, paid, minutes: paymentMinutes, ip })
   if (paid) await grantEntitlement(query, order)
-  if (paid && !isFree) await repayDebtsOfSale(query, order)
+  if (paid && !isFree) {
+    await recordSale(query, order)
+    await repayDebtsOfSale(query, order)
+  }
   if (!paid) await services.orderPayments.create(query, order)
   return { status: 201, answer: await readOrder(query, order.id) }
 }

@@ -11,7 +11,7 @@ import { repayDebtsOfSale } from './debts.ts'
 import { insertOrder, newOrder } from './new-order.ts'
 import { changeOrder, lockOrder } from './order-state.ts'
 import { findOrderSubject, requireExpectedPrice, requireOthers, requireTerms } from './order-subject.ts'
-import { lockSaleAccounts, makeSale, resolveSale, saleOf } from './sale.ts'
+import { lockSaleAccounts, makeSale, recordSale, resolveSale, saleOf } from './sale.ts'
 import { requireWithinCaps } from './spend-caps.ts'
 
 type RunPurchase = {
@@ -81,7 +81,9 @@ export async function settleRunOrder(
   if (order?.state !== 'awaiting_payment') return
   await resolveSale(query, saleOf(order), outcome)
   await changeOrder(query, order, { state: outcome === 'post' ? 'paid' : 'cancelled' })
-  if (outcome === 'post') await repayDebtsOfSale(query, order)
+  if (outcome === 'void') return
+  await recordSale(query, order)
+  await repayDebtsOfSale(query, order)
 }
 
 type WantedRun = {

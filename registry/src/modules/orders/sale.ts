@@ -3,6 +3,7 @@ import { AgentGymError, formatAmount } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
+import { recordEvent } from '../events/index.ts'
 import {
   applyTransfers,
   availableMinor,
@@ -16,6 +17,7 @@ import {
   transferId,
 } from '../ledger/index.ts'
 import type { OrderRow } from './order-state.ts'
+import { findOrderView } from './orders.store.ts'
 
 /** Payer, recipients and amounts of one order. */
 export type Sale = {
@@ -36,6 +38,20 @@ export function saleOf(order: Parties & Amounts): Sale {
     ...{ orderId: order.id, buyerId: order.buyer_id, sellerId: order.seller_id, royaltyTo: order.royalty_to },
     ...{ parts: partsOf(order), currency: order.currency },
   }
+}
+
+/** Records the sale for the seller, once the order is paid. */
+export async function recordSale(query: Transaction<Schema>, order: Pick<OrderRow, 'id' | 'seller_id'> & Amounts) {
+  const view = await findOrderView(query, order.id)
+  assert(view !== undefined)
+  const { package: name, version, buyer, total_minor, currency } = view
+  await recordEvent(query, {
+    ...{ type: 'order.paid', accountId: order.seller_id },
+    data: {
+      ...{ order: order.id, package: name, version, buyer, total_minor, currency },
+      earned_minor: Number(partsOf(order).sellerMinor),
+    },
+  })
 }
 
 export function partsOf(order: Amounts): SaleParts {

@@ -7,6 +7,7 @@ import {
   type VersionDetails,
   type VersionList,
 } from '@agentgym/contract'
+import { wholeMask } from '@agentgym/contract/protocols'
 import type { Actor } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import { tarballPath } from '../../core/http/package-path.ts'
@@ -59,7 +60,7 @@ export async function describeVersion(
 
 type Shown = Omit<
   VersionRow,
-  'id' | 'package_id' | 'bundle_hash' | 'shasum' | 'object_key' | 'published_by' | 'intended_tag'
+  'id' | 'package_id' | 'bundle_hash' | 'shasum' | 'object_key' | 'published_by' | 'intended_tag' | 'files_kept'
 >
 
 type VersionParts = {
@@ -100,7 +101,8 @@ function agentCard(agentManifest: unknown): AgentCard | null {
   if (!parsed.success) return null
   const { scenario, ...rest } = parsed.data
   const spaces = { observation: spaceLeaves(scenario.observation), action: spaceLeaves(scenario.action) }
-  return agentCardSchema.parse({ ...rest, scenario, spaces })
+  const whole_mask = scenario.mask_required ? wholeMask(scenario.action) : undefined
+  return agentCardSchema.parse({ ...rest, scenario, spaces, whole_mask })
 }
 
 async function agentManifestOf(query: Queries, versionId: string): Promise<unknown> {

@@ -4,8 +4,10 @@ export { checkJobs, decideVersion } from './check-jobs.ts'
 export { describeVersion, versionDetails } from './describe-versions.ts'
 export { markdownHtml } from './documents/markdown-html.ts'
 export { keepReadmeHtml, readmeHtmlOf, rendering, unrendered } from './documents/version-documents.store.ts'
+export { isNamed, namedObjects } from './named-objects.ts'
 export { builtInName, findablePackageName, type PackageName, parsePackageName } from './package-name.ts'
 export { openPackageServices, type PackageServices } from './package-services.ts'
+export { type UsageCounter, usageDays } from './package-usage.ts'
 export { packagesModule } from './packages.module.ts'
 export {
   belongsTo,
@@ -20,6 +22,7 @@ export {
   type PackageRow,
   type ReadablePackage,
   readSampleEpisode,
+  sampleEpisodeOf,
   tagsOf,
   type VersionRow,
   versionNotFound,

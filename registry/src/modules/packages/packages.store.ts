@@ -42,6 +42,7 @@ const versionColumns = [
   'published_at',
   'created_at',
   'downloads',
+  'files_kept',
 ] as const
 export type VersionRow = Pick<Selectable<VersionTable>, (typeof versionColumns)[number]>
 export type VersionDetails = VersionRow & Pick<Selectable<VersionTable>, 'checks' | 'manifest' | 'readme'>
@@ -215,7 +216,15 @@ export async function readSampleEpisode(
   version: string,
 ): Promise<SampleEpisode> {
   const found = await findReadablePackage(query, actor, requestedName)
-  const { id } = await findReadableVersion(query, found, version)
+  return sampleEpisodeOf(query, found.name, await findReadableVersion(query, found, version))
+}
+
+/** The episode of a version that the actor may read. Throws `sample_episode_not_found`. */
+export async function sampleEpisodeOf(
+  query: Queries,
+  name: string,
+  { id, version }: { id: string; version: string },
+): Promise<SampleEpisode> {
   const row = await query
     .selectFrom('sample_episodes')
     .select('episode')
@@ -224,8 +233,8 @@ export async function readSampleEpisode(
   if (row !== undefined) return row.episode
   throw new AgentGymError({
     code: 'sample_episode_not_found',
-    message: `${found.name}@${version} has no sample episode.`,
-    data: { name: found.name, version },
+    message: `${name}@${version} has no sample episode.`,
+    data: { name, version },
   })
 }
 

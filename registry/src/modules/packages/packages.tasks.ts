@@ -1,11 +1,12 @@
-import { sql } from 'kysely'
-import type { Queries } from '../../core/database/database.ts'
 import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
 import { renderDocuments } from './documents/render-documents.ts'
 import { keepReadmeHtml, readmeHtmlOf, rendering, unrendered } from './documents/version-documents.store.ts'
 import { deleteOldDownloads } from './downloads.ts'
+import { keepFilesOfOlder } from './files/version-files.store.ts'
+import { isNamed } from './named-objects.ts'
 import type { PackageServices } from './package-services.ts'
+import { deleteOldUsage } from './package-usage.ts'
 import { lockObject } from './packages.store.ts'
 
 const minuteMs = 60_000
@@ -21,11 +22,17 @@ export function packageTasks(services: PackageServices): ScheduledTask[] {
       everyMs: minuteMs,
       run: async () => services.documents.wake(services),
     },
+    { name: 'packages.keep-files', everyMs: minuteMs, run: () => keepFilesOfOlder(services) },
     { name: 'catalog.renew-documents', everyMs: minuteMs, run: () => renewDocuments(services) },
     {
       name: 'catalog.delete-old-downloads',
       everyMs: 24 * 60 * minuteMs,
       run: () => deleteOldDownloads(services.database.query, downloadDays),
+    },
+    {
+      name: 'packages.delete-old-usage',
+      everyMs: 24 * 60 * minuteMs,
+      run: () => deleteOldUsage(services.database.query),
     },
   ]
 }
@@ -71,17 +78,6 @@ export async function sweepObjects(
     })
   }
   if (removed > 0) log.info('removed objects that no row names', { objects: removed })
-}
-
-/** All tables with object keys. */
-async function isNamed(query: Queries, key: string): Promise<boolean> {
-  const { rows } = await sql`
-    select where exists (select from versions where object_key = ${key})
-      or exists (select from checkpoints where object_key = ${key})
-      or exists (select from trajectories where object_key = ${key})
-      or exists (select from training_runs where agent_object_key = ${key})
-      or exists (select from readme_pictures where hash = ${key.replace(/^sha256\//, '')})`.execute(query)
-  return rows.length > 0
 }
 
 /** Limit per run, because each one reads a tarball. */

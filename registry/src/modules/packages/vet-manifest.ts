@@ -5,6 +5,7 @@ import {
   agentManifestSchema,
   type ErrorCode,
   findReadmePlaceholder,
+  findSummaryProblem,
   placeholderMessage,
   scenarioManifestSchema,
 } from '@agentgym/contract'
@@ -87,6 +88,7 @@ export function vetManifest(tarball: Tarball, name: string, version: string): Ve
   vetNoClientFiles(tarball)
   vetDependencies(tarball.manifest, tarball.files)
   const described = describe(tarball, fields)
+  vetSummary(described)
   return { name, version, ...described, keywords: [...new Set(fields.keywords ?? [])] }
 }
 
@@ -114,6 +116,13 @@ function vetLegalParts({ manifest, readme }: Tarball): void {
     const data = { field: 'readme', line: placeholder.line }
     throw new AgentGymError({ code: 'package_readme_placeholder', ...placeholderMessage(placeholder), data })
   }
+}
+
+function vetSummary({ kind, summary }: Described): void {
+  const problem = findSummaryProblem(summary, kind)
+  if (problem === undefined) return
+  const field = kind === 'scenario' ? 'agentgym.summary' : 'description'
+  throw new AgentGymError({ ...problem, data: { field } })
 }
 
 function vetNothingRuns({ manifest, files }: Tarball): void {

@@ -88,12 +88,17 @@ describeOnEngines('the offer on $kind', ({ open }) => {
     const agent = await uploadAgent(services, cast.seller)
     await checkAll(services)
     expect(await offer(cast.seller, { name: agent.name, range: agent.version })).toMatchObject({
-      verification: { state: 'pending', return_mean: null, command: `agentgym agent verify ${agent.name}@0.1.0` },
+      verification: {
+        state: 'pending',
+        return_mean: null,
+        outcome: null,
+        command: `agentgym agent verify ${agent.name}@0.1.0`,
+      },
     })
     const job = await mustLease(services)
     await finish(services, job, resultOf(job, agent.evaluation, { return_mean: 0.93 }))
     expect(await offer(cast.other, { name: agent.name })).toMatchObject({
-      verification: { state: 'verified', return_mean: 0.93 },
+      verification: { state: 'verified', return_mean: 0.93, outcome: agent.evaluation.success },
     })
   })
 })

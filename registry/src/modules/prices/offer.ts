@@ -119,6 +119,7 @@ function offeredVerification({ state, signed }: Verification, verified: string):
   return {
     state,
     return_mean: statement?.held_out.return_mean ?? null,
+    outcome: statement?.held_out.success ?? null,
     command: `agentgym agent verify ${verified}`,
   }
 }

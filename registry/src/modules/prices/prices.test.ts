@@ -1,4 +1,4 @@
-import type { PricePage, SetPriceRequest } from '@agentgym/contract'
+import type { EventData, PricePage, SetPriceRequest } from '@agentgym/contract'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { type TestServices, testServices } from '@agentgym/testkit/services'
 import fc from 'fast-check'
@@ -114,7 +114,9 @@ describeOnEngines('prices on $kind', ({ open }) => {
       const more = await set(agent.name, { ...terms, calls_price_minor: 2, trial_calls: 200 })
       expect(more).toMatchObject({ trial_calls: 200, upcoming_terms: null })
       await set(agent.name, { ...terms, calls_price_minor: 2, trial_calls: 7 })
-      await sql`update sale_terms set next_at = now() where package_id = ${agent.id}`.execute(database.query)
+      await sql`update sale_terms set next_at = now() - interval '1 second' where package_id = ${agent.id}`.execute(
+        database.query,
+      )
       await takeEffect(services)
       expect(await pricePage(services, null, agent.name)).toMatchObject({ trial_calls: 7, upcoming_terms: null })
     }
@@ -156,6 +158,15 @@ describeOnEngines('prices on $kind', ({ open }) => {
     expect(other).toMatchObject({ current: { amount_minor: 300 }, upcoming: { amount_minor: 700 } })
     const same = await set(listed.name, oneTime(300))
     expect(same).toMatchObject({ current: cut.current, upcoming: null, history: cut.history })
+    // Announced to users, at most three times a day; cuts and repetitions are not.
+    await set(listed.name, oneTime(900))
+    await set(listed.name, oneTime(1_000))
+    const { rows } = await database.execute(
+      `select data from events where type = 'price.announced' and data ->> 'package' = '${listed.name}' order by created_at, id`,
+    )
+    expect(rows.map(({ data }) => (data as EventData['price.announced']).price?.amount_minor).sort()).toEqual([
+      700, 800, 800,
+    ])
   })
 
   it('a price for a free package and a switch to per-run are announced, too', async () => {

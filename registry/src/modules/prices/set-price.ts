@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import type { PricePage, SetPriceRequest } from '@agentgym/contract'
+import type { PriceKind, PricePage, SetPriceRequest } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import { recordAudit } from '../../core/access/audit.ts'
 import { authorize } from '../../core/access/authorize.ts'
@@ -14,10 +14,11 @@ import {
   type StoredPrice,
   upcomingPrices,
 } from '../entitlements/index.ts'
+import { recordEvent } from '../events/index.ts'
 import { type Change, findReadablePackage, lockPackage, type ReadablePackage } from '../packages/index.ts'
 import { databaseTime, pricePage } from './price-page.ts'
 import { showPrice } from './prices.tasks.ts'
-import { changedTerms, requireTerms, saleTerms, vetSale, writeTerms } from './sale-terms.ts'
+import { changedTerms, requireTerms, type StoredTerms, saleTerms, vetSale, writeTerms } from './sale-terms.ts'
 
 const dayMs = 86_400_000
 
@@ -56,6 +57,7 @@ export async function setPrice(services: Services, change: Change, request: SetP
     })
     if (price !== null || terms !== null)
       await recordAudit(query, { actor: seller, action: 'price.set', subject: full, ip, data: { price, terms } })
+    await announce(query, found, { price, terms, at, currency: config.training.currency })
     return full
   })
   return pricePage(services, actor, name)
@@ -74,13 +76,53 @@ async function latestLicense(query: Queries, packageId: string): Promise<string 
 
 type SetAt = { at: Date; noticeMs: number }
 
+/** Announcements of one package per day that users are notified of. */
+const announcementsPerDay = 3
+
+type Announced = { price: PriceChange | null; terms: StoredTerms | null; at: Date; currency: string }
+
+/** Notifies the users of the package, unless the change applies at once. */
+async function announce(
+  query: Transaction<Schema>,
+  { name, owner_id: accountId }: ReadablePackage,
+  { price, terms, at, currency }: Announced,
+): Promise<void> {
+  const priceFrom = price?.effective_at === undefined ? at : new Date(price.effective_at)
+  const raised = priceFrom > at ? price : null
+  const next = terms?.next ?? null
+  const calls = next !== null && next.calls_price_minor > (terms?.calls_price_minor ?? 0) ? next : null
+  const effectiveAt = raised === null ? calls?.at : priceFrom
+  if (effectiveAt === undefined) return
+  const { rows } = await sql<{ announced: number }>`select count(*)::int as announced from events
+    where type = 'price.announced' and account_id = ${accountId} and data ->> 'package' = ${name}
+      and created_at > now() - interval '1 day'`.execute(query)
+  if (rows[0].announced >= announcementsPerDay) return
+  await recordEvent(query, {
+    ...{ type: 'price.announced', accountId },
+    data: {
+      ...{ package: name, currency, effective_at: effectiveAt.toISOString() },
+      price: raised === null ? null : { kind: raised.kind, amount_minor: raised.amount_minor, currency },
+      calls_price_minor: calls?.calls_price_minor ?? null,
+    },
+  })
+}
+
+/** For the audit log. `effective_at`: of a price that differs from the current one. */
+type PriceChange = {
+  kind: PriceKind
+  amount_minor: number
+  currency?: string
+  effective_at?: string
+  withdrawn: string[]
+}
+
 /** Returns the change for the audit log; null if nothing changed. */
 async function changePrice(
   query: Transaction<Schema>,
   packageId: string,
   { kind, amount_minor: amountMinor = 0 }: SetPriceRequest,
   { at: now, noticeMs, setBy, currency }: SetAt & { setBy: string; currency: string },
-): Promise<Record<string, unknown> | null> {
+): Promise<PriceChange | null> {
   const entries = await priceEntries(query, packageId)
   const at = afterAll(entries, now)
   const current = priceAt(entries, at)
@@ -124,7 +166,7 @@ async function changeTerms(
   packageId: string,
   request: SetPriceRequest,
   { at, noticeMs }: SetAt,
-): Promise<Record<string, unknown> | null> {
+): Promise<StoredTerms | null> {
   const held = await saleTerms(query, packageId, at)
   const { royalty_basis_points, trial_calls, calls_price_minor, terms } = request
   const requested = { royalty_basis_points, trial_calls, calls_price_minor, terms }

@@ -5,6 +5,7 @@ import { recordAudit } from '../../core/access/audit.ts'
 import { type Actor, authorize, requireActor } from '../../core/access/authorize.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { Services } from '../../core/services.ts'
+import { recordEvent } from '../events/index.ts'
 import { findReadablePackage, findReadableVersion, type PackageServices } from '../packages/index.ts'
 import { lockRating, writeRating } from './ratings.ts'
 import { canReview, findReadableReview, findReview, reviewNotFound, reviewOf } from './reviews.store.ts'
@@ -31,13 +32,20 @@ export async function putReview(
     const author = known.accountId
     await lockRating(query, found.id)
     if (!(await canReview(query, { author, packageId: found.id, version }))) throw notAReviewer(found.name)
-    const id = await upsert(query, { packageId: found.id, versionId: row.id, author, stars, text })
-    if (id === undefined) throw hiddenBefore(found.name, version)
+    const put = await upsert(query, { packageId: found.id, versionId: row.id, author, stars, text })
+    if (put === undefined) throw hiddenBefore(found.name, version)
+    const { id, isNew } = put
     await writeRating(query, found.id)
     await recordAudit(query, {
       ...{ actor: known, ip, action: 'review.put', subject: `${found.name}@${version}` },
       data: { review: id, stars },
     })
+    // Once, however often its author edits it.
+    if (isNew)
+      await recordEvent(query, {
+        ...{ type: 'review.written', accountId: found.owner_id },
+        data: { package: found.name, version, review: id, author: known.username, stars },
+      })
     const written = await findReview(query, id)
     assert(written !== undefined)
     return reviewOf(written)
@@ -48,10 +56,10 @@ export async function putReview(
 async function upsert(
   query: Transaction<Schema>,
   given: { packageId: string; versionId: string; author: string; stars: number; text: string },
-): Promise<string | undefined> {
+): Promise<{ id: string; isNew: boolean } | undefined> {
   const { packageId, versionId, author, stars, text } = given
   const now = sql<Date>`now()`
-  const row = await query
+  return query
     .insertInto('reviews')
     .values({ package_id: packageId, version_id: versionId, author_id: author, stars, text })
     .onConflict((conflict) =>
@@ -60,9 +68,8 @@ async function upsert(
         .doUpdateSet({ stars, text, updated_at: now, deleted_at: null })
         .where('reviews.hidden_at', 'is', null),
     )
-    .returning('id')
+    .returning(['id', sql<boolean>`xmax = 0`.as('isNew')])
     .executeTakeFirst()
-  return row?.id
 }
 
 /** Withdraws the actor's own review. Throws `review_not_found`, also for reviews by others. */

@@ -53,9 +53,22 @@ async function end(
     return endRun(query, context, metered, await endOf(services, { ...write, run: metered }, outcome, agent))
   })
   if (agent !== null) services.documents.wake(services)
+  if (ended.state === 'completed') await countTraining(services, ended)
   const code = outcome.state === 'failed' ? outcome.error.code : undefined
   services.log.info('run ended', { run_id: ended.id, state: ended.state, code, worker: ended.worker_name })
   return ended.state
+}
+
+async function countTraining(services: RunServices, run: RunRow): Promise<void> {
+  const scenario = await services.database.query
+    .selectFrom('versions')
+    .innerJoin('packages', 'packages.id', 'versions.package_id')
+    .select(['packages.name', 'versions.version'])
+    .where('versions.id', '=', run.scenario_version_id)
+    .executeTakeFirst()
+  if (scenario === undefined) return
+  // Where it was started from is not on record.
+  services.usage.record({ kind: 'training', ...scenario, source: 'other', client: null, accountId: run.created_by })
 }
 
 async function findRun({ database }: Services, { id }: Attempt): Promise<RunRow> {

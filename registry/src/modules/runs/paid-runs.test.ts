@@ -1,5 +1,6 @@
 import { startRunRequestSchema } from '@agentgym/contract'
 import { describeOnEngines } from '@agentgym/testkit/databases'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
@@ -82,6 +83,18 @@ describeOnEngines('runs that are paid for on $kind', ({ open }) => {
       ['cancelled'],
       ['cancelled'],
       before,
+    ])
+    const ended = await training.services.database.query
+      .selectFrom('events')
+      .select(['account_id', 'user_id', 'data'])
+      .where('type', '=', 'run.ended')
+      .where(sql`data ->> 'run'`, 'in', [failed.id, cancelled.id])
+      .orderBy('created_at')
+      .execute()
+    const by = { account_id: buyer.accountId, user_id: buyer.accountId }
+    expect(ended).toMatchObject([
+      { ...by, data: { state: 'failed', error: 'no' } },
+      { ...by, data: { state: 'cancelled', error: null } },
     ])
   })
 

@@ -51,12 +51,12 @@ describeOnEngines('publishing a finished run on $kind', ({ open }) => {
   const publish = (id: string, json: unknown, token = server.token) =>
     server.call('POST', `/v1/runs/${id}/publish`, { json, token })
   /** A run that has completed; each seed gives another agent. */
-  const complete = async (more: Record<string, unknown> = {}, seed = 1) => {
+  const complete = async (more: Record<string, unknown> = {}, seed = 1, manifest: Record<string, unknown> = {}) => {
     const json = { scenario: server.training.scenario, ...more }
     const { id } = runIn(await server.call('POST', '/v1/runs', { json, token: server.token }))
     const turn = await mustTakeTurn(server.training)
     await turn.train(2, 1)
-    const integrity = await turn.upload(agentTarball(turn.job.run.publish ?? {}, { seed }))
+    const integrity = await turn.upload(agentTarball({ ...turn.job.run.publish, ...manifest }, { seed }))
     const { evaluation } = goodAgent
     await turn.end({ state: 'completed', steps: 2048, seconds: 1, evaluation, agent: { integrity } }, 1)
     return id
@@ -96,6 +96,30 @@ describeOnEngines('publishing a finished run on $kind', ({ open }) => {
     expect((await publish(first, { name, version: '3.0.0' })).body).toMatchObject({ version: '3.0.0' })
   })
 
+  it('needs a written summary: that of the request, else that of the package', async () => {
+    const bare = { description: undefined }
+    const name = `${own}/described`
+    const { scenario } = server.training
+    const early = await server.call('POST', '/v1/runs', { json: { scenario, publish: { name } }, token: server.token })
+    expect(early).toMatchObject({ status: 422, code: 'package_summary_missing' })
+    const [first, second] = [await complete({}, 20, bare), await complete({}, 21, bare)]
+    expect(await publish(first, { name })).toMatchObject({ status: 422, code: 'package_summary_missing' })
+    expect((await publish(first, { name, summary: '[REPLACE: it]' })).code).toBe('package_summary_placeholder')
+    expect((await publish(first, { name, summary: 'Finds the way out.' })).status).toBe(202)
+    const { services, ada } = server.training
+    expect((await describeVersion(services, ada, name, '0.1.0')).manifest).toMatchObject({
+      description: 'Finds the way out.',
+      agentgym: { kind: 'agent', summary: 'Finds the way out.' },
+    })
+    // Its latest version has been published since.
+    await database.query.updateTable('packages').set({ summary: 'Finds it.' }).where('name', '=', name).execute()
+    expect((await publish(second, { name })).status).toBe(202)
+    expect((await describeVersion(services, ada, name, '0.1.1')).manifest.description).toBe('Finds it.')
+    const third = await complete({ publish: { name: `${name}-too`, summary: 'Turns left.' } }, 22, bare)
+    expect((await runAt(third)).agent?.package?.name).toBe(`${name}-too`)
+    expect((await describeVersion(services, ada, `${name}-too`, '0.1.0')).manifest.description).toBe('Turns left.')
+  })
+
   it('publishes once under concurrency; concurrent runs get different versions', async () => {
     const id = await complete()
     const name = `${own}/crowd`
@@ -110,7 +134,10 @@ describeOnEngines('publishing a finished run on $kind', ({ open }) => {
 
   it('another run’s reserved version is taken; its own is not', async () => {
     const name = `${own}/held`
-    const json = { scenario: server.training.scenario, publish: { name, version: '0.1.0' } }
+    const json = {
+      scenario: server.training.scenario,
+      publish: { name, version: '0.1.0', summary: 'Finds the way out.' },
+    }
     const id = await complete({}, 6)
     const waiting = runIn(await server.call('POST', '/v1/runs', { json, token: server.token }))
     expect((await publish(id, { name, version: '0.1.0' })).code).toBe('version_exists')

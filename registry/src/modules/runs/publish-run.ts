@@ -29,6 +29,7 @@ import {
   type PublicationRequest,
   parsePublication,
   reservePublication,
+  summaryFor,
 } from './submit-run.ts'
 
 type RunPublication = PublicationRequest & { actor: Actor | null; runId: string; ip: string | null }
@@ -85,7 +86,8 @@ async function publishOnce(services: RunServices, publishing: Publishing): Promi
   if (earlier !== undefined) return earlier
   const version = publication.version ?? (await freeVersion(database.query, name, request.runId))
   // Expensive work comes before the transaction that may publish it.
-  const renamed = await renameTarball(tarball, { name, version }, services.config.limits)
+  const summary = await summaryFor(database.query, publication)
+  const renamed = await renameTarball(tarball, { name, version, summary }, services.config.limits)
   const vetted = await vetPackage(services, renamed, { name, version })
   await requireRoomFor(services, { accountId: publishing.actor.accountId, ownerId: publishing.ownerId }, vetted)
   const objectKey = await objects.put(vetted.bytes)
@@ -153,11 +155,14 @@ export type VettedAgent = {
 /** Checks a run's agent before the transaction that may publish it. */
 export async function vetRunAgent(services: RunServices, run: RunRow): Promise<VettedAgent> {
   const { publish_name: name, publish_version: version, agent_object_key: objectKey } = run
+  const { query } = services.database
   if (name === null || version === null || objectKey === null) return null
   const bytes = await services.objects.get(objectKey)
   if (bytes === undefined) throw new Error(`${objectKey}, the agent of run ${run.id}, is missing from the store`)
   try {
-    const vetted = await vetPackage(services, bytes, { name, version })
+    const summary = await summaryFor(query, { name: { full: name }, summary: run.publish_summary ?? undefined })
+    const described = await renameTarball(bytes, { summary }, services.config.limits)
+    const vetted = await vetPackage(services, described, { name, version })
     return { objectKey, vetted: { ...vetted, publishedKey: await services.objects.put(vetted.bytes) } }
   } catch (error) {
     return { objectKey, vetted: { error: reportOf(error) } }

@@ -30,6 +30,7 @@ type Route = {
 }
 
 const run = { scope: 'training:view', roles: seen, hidden: 'run_not_found' } as const
+const share = { ...run, scope: 'packages:publish', also: 'training:view', roles: working } as const
 /** Every route about a run of an organization. RUN has completed, WAITING waits. */
 const routes: Route[] = [
   { ...run, method: 'GET', path: '/v1/runs/RUN', status: 200 },
@@ -44,6 +45,10 @@ const routes: Route[] = [
   { ...run, method: 'GET', path: '/v1/runs/RUN/agent', status: 200 },
   { ...run, method: 'GET', path: '/v1/runs/RUN/trajectories', scope: 'data:export', status: 200 },
   { ...run, method: 'GET', path: '/v1/evaluations/EVALUATION', status: 200, hidden: 'evaluation_not_found' },
+  { ...run, method: 'GET', path: '/v1/runs/RUN/sharing', status: 200 },
+  { ...share, method: 'PUT', path: '/v1/runs/RUN/sharing', json: { public: false }, status: 200 },
+  { ...share, method: 'POST', path: '/v1/runs/RUN/link', status: 201 },
+  { ...share, method: 'DELETE', path: '/v1/runs/RUN/link', status: 200 },
   {
     ...run,
     method: 'POST',
@@ -170,7 +175,9 @@ describe('permissions for an organization’s run', () => {
         .replace(/RUN|WAITING|EVALUATION/, '{id}')
         .replace('/2', '/{iteration}')
         .replace(/\?.*/, '')
-    expect(routes.map(({ method, path }) => `${method} ${pattern(path)}`).sort()).toEqual(described.sort())
+    // For everyone; see below.
+    const known = [...routes.map(({ method, path }) => `${method} ${pattern(path)}`), 'GET /v1/runs/{id}/shared']
+    expect(known.sort()).toEqual(described.sort())
   })
 
   it('a view-only token changes nothing, and any other run scope includes viewing', async () => {
@@ -191,6 +198,85 @@ describe('permissions for an organization’s run', () => {
       expect([theirs.status, reported(theirs.text)]).toEqual([nobodys.status, reported(nobodys.text)])
     }
     expect((await server.call('GET', '/v1/runs/7', { token })).code).toBe('request_invalid')
+  })
+
+  describe('shared with others', () => {
+    let token: string
+    beforeAll(async () => {
+      token = await tokenOf(server.training, members.member)
+    })
+    const path = (rest: string, id = fill.get('RUN')) => `/v1/runs/${id}${rest}`
+    const change = (method: string, rest: string, json?: unknown) => server.call(method, path(rest), { token, json })
+    const look = (secret?: string, id?: string) =>
+      server.call('GET', path('/shared', id), { headers: secret === undefined ? {} : { 'agentgym-link': secret } })
+    const link = async () => {
+      const { url } = (await change('POST', '/link')).body as { url: string }
+      return { url, secret: url.split('/').at(-1) ?? '' }
+    }
+
+    it('a link shows the training and its result, and nothing of the account', async () => {
+      const { url, secret } = await link()
+      expect(url).toContain(`/runs/${fill.get('RUN')}/shared/agl_`)
+      const { status, body, text } = await look(secret)
+      expect(status).toBe(200)
+      expect(Object.keys(body).sort()).toEqual([
+        ...['algorithm', 'created_at', 'ended_at', 'evaluation', 'evaluations', 'id', 'note', 'points', 'progress'],
+        ...['scenario', 'seed', 'settings', 'started_at', 'state', 'targets'],
+      ])
+      expect((body.points as object[]).length).toBe(2)
+      for (const actor of [...Object.values(members), fill.get('ACCOUNT') ?? ''])
+        expect(text).not.toContain(typeof actor === 'string' ? actor : actor.username)
+      // It opens nothing else.
+      for (const rest of ['', '/metrics', '/agent', '/sharing'])
+        expect((await server.call('GET', path(rest), { headers: { 'agentgym-link': secret } })).code).toBe(
+          'unauthenticated',
+        )
+    })
+
+    it('a link that is revoked, replaced, altered or of another run opens nothing', async () => {
+      const first = await link()
+      const second = await link()
+      const altered = `${second.secret.slice(0, -1)}${second.secret.endsWith('0') ? '1' : '0'}`
+      const hash = await database.query.selectFrom('run_links').select('secret_hash').executeTakeFirstOrThrow()
+      const wrong = [undefined, '', first.secret, altered, second.secret.toLowerCase(), hash.secret_hash, "' or 1=1 --"]
+      for (const secret of wrong) expect((await look(secret)).code, secret).toBe('run_not_found')
+      expect((await look(second.secret, fill.get('WAITING'))).code).toBe('run_not_found')
+      expect((await look('x'.repeat(100))).code).toBe('request_invalid')
+      expect((await look(second.secret)).status).toBe(200)
+      expect((await change('DELETE', '/link')).body).toEqual({ public: false, link: null, url: null })
+      expect((await look(second.secret)).code).toBe('run_not_found')
+    })
+
+    it('is read by everyone while it is public, whatever becomes of its link', async () => {
+      const { secret } = await link()
+      expect((await change('PUT', '/sharing', { public: true })).body).toMatchObject({
+        ...{ public: true, link: { created_by: members.member.username } },
+        url: expect.stringContaining(`/runs/${fill.get('RUN')}/shared`),
+      })
+      await change('DELETE', '/link')
+      for (const known of [undefined, secret, 'wrong']) expect((await look(known)).status).toBe(200)
+      await change('PUT', '/sharing', { public: false })
+      for (const known of [undefined, secret]) expect((await look(known)).code).toBe('run_not_found')
+    })
+
+    it('every change is in the audit log once, without the secret', async () => {
+      await database.query.deleteFrom('run_links').execute()
+      const { secret } = await link()
+      for (const on of [true, true, false, false]) await change('PUT', '/sharing', { public: on })
+      for (let repeated = 0; repeated < 2; repeated++) await change('DELETE', '/link')
+      const entries = await database.query
+        .selectFrom('audit')
+        .selectAll()
+        .where('subject', '=', `run:${fill.get('RUN')}`)
+        .where('actor_id', '=', members.member.accountId)
+        .orderBy('id', 'desc')
+        .limit(4)
+        .execute()
+      expect(entries.map(({ action }) => action).reverse()).toEqual([
+        ...['run.create_link', 'run.make_public', 'run.make_private', 'run.revoke_link'],
+      ])
+      expect(JSON.stringify(entries)).not.toContain(secret)
+    })
   })
 
   it('a removed membership ends access immediately', async () => {

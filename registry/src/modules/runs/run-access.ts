@@ -47,7 +47,7 @@ export function findOwner(
   return requestedAccount(query, actor, account, 'Omit the account to run for yourself.')
 }
 
-function runNotFound(id: string): AgentGymError {
+export function runNotFound(id: string): AgentGymError {
   return new AgentGymError({
     code: 'run_not_found',
     message: `Run ${id} does not exist, or you have no access to it.`,

@@ -163,7 +163,7 @@ describeOnEngines('ends of runs on $kind', ({ open }) => {
 
   it('an agent is published once, as requested by its run, by the outcome', async () => {
     const name = `${training.scenario}-agent`
-    const id = await startRun(training, { publish: { name, version: '2.0.0' } })
+    const id = await startRun(training, { publish: { name, version: '2.0.0', summary: 'Finds the way out.' } })
     const turn = await mustTakeTurn(training)
     expect(turn.job.run.publish).toEqual({ name, version: '2.0.0' })
     await turn.complete()
@@ -186,7 +186,9 @@ describeOnEngines('ends of runs on $kind', ({ open }) => {
   it('a published agent keeps a learning curve of at most 200 points after its run’s metrics are deleted', async () => {
     const { query } = database
     const curveOf = async (iterations: number, ended: (iteration: number) => boolean) => {
-      const id = await startRun(training, { publish: { name: `${training.scenario}-curve` } })
+      const id = await startRun(training, {
+        publish: { name: `${training.scenario}-curve`, summary: 'Finds the way out.' },
+      })
       const turn = await mustTakeTurn(training)
       const points = Array.from({ length: iterations }, (_, index) =>
         progressPoint(index + 1, ended(index + 1) ? { return_mean: -index / 3 } : { return_mean: null }),
@@ -212,7 +214,7 @@ describeOnEngines('ends of runs on $kind', ({ open }) => {
 
   it('a run completes even if its agent cannot be published, with the reason', async () => {
     const name = `${training.scenario}-taken`
-    const id = await startRun(training, { publish: { name, version: '1.0.0' } })
+    const id = await startRun(training, { publish: { name, version: '1.0.0', summary: 'Finds the way out.' } })
     const byHand = { actor: training.ada, name, version: '1.0.0', ip: null }
     const turn = await mustTakeTurn(training)
     await publishVersion(training.services, {
@@ -228,7 +230,7 @@ describeOnEngines('ends of runs on $kind', ({ open }) => {
 
     // The package came into being meanwhile under a name that looks the same: the database refuses, and the run goes on.
     const alike = `${training.scenario}-a1ike`
-    const second = await startRun(training, { publish: { name: alike } })
+    const second = await startRun(training, { publish: { name: alike, summary: 'Finds the way out.' } })
     const third = await mustTakeTurn(training)
     const other = `${training.scenario}-alike`
     await publishVersion(training.services, {
@@ -239,7 +241,9 @@ describeOnEngines('ends of runs on $kind', ({ open }) => {
     expect(await third.complete()).toBe('completed')
     expect(await typesOf(training.services, second)).toEqual(['queued', 'running', 'publish_failed', 'completed'])
 
-    const wrong = await startRun(training, { publish: { name: `${training.scenario}-wrong` } })
+    const wrong = await startRun(training, {
+      publish: { name: `${training.scenario}-wrong`, summary: 'Finds the way out.' },
+    })
     const fourth = await mustTakeTurn(training)
     const integrity = await fourth.upload(agentTarball({ name: '@someone/else', version: '9.9.9' }))
     expect(await fourth.end(completed(integrity))).toBe('completed')

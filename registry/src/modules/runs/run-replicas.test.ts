@@ -79,7 +79,7 @@ it('vanishing workers, expired leases and cancellations: one end and one charge 
   const ids: string[] = []
   for (let index = 0; index < 16; index++) {
     const name = `${replicas[0].scenario}-${index}`
-    ids.push(await startRun(any(), index % 2 === 0 ? { publish: { name } } : {}))
+    ids.push(await startRun(any(), index % 2 === 0 ? { publish: { name, summary: 'Finds the way out.' } } : {}))
   }
   const unfinished = async () => {
     const runs = await Promise.all(ids.map((id) => runOf(replicas[0].services, id)))

@@ -5,6 +5,7 @@ import type { Schema } from '../../core/database/schema.ts'
 import type { TrainingRunTable } from '../../core/database/training-schema.ts'
 import type { JobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
+import { recordEvent } from '../events/index.ts'
 import { settleRunOrder } from '../orders/index.ts'
 import { chargeRun } from './pay-run.ts'
 import { insertEvents, type NewRunEvent, numbered } from './run-events.store.ts'
@@ -98,12 +99,32 @@ export async function endRun(
   const cover = await chargeRun(query, run, { costMinor: spentMinor(run), currency })
   await settleRunOrder(query, run.id, end.state === 'completed' || run.iteration > 0 ? 'post' : 'void')
   await queue.end(query, 'train', run.id)
+  await recordRunEnd(query, run, end)
   return changeRun(
     query,
     run,
     { state: end.state, ended_at: sql<Date>`now()`, ...cover, ...remains(end) },
     eventsOf(run, end),
   )
+}
+
+async function recordRunEnd(query: Transaction<Schema>, run: RunRow, end: End): Promise<void> {
+  const { name } = await query
+    .selectFrom('versions')
+    .innerJoin('packages', 'packages.id', 'versions.package_id')
+    .select('packages.name')
+    .where('versions.id', '=', run.scenario_version_id)
+    .executeTakeFirstOrThrow()
+  const published =
+    end.state === 'completed' && end.published !== null && 'name' in end.published ? end.published : null
+  await recordEvent(query, {
+    ...{ type: 'run.ended', accountId: run.owner_id, userId: run.created_by },
+    data: {
+      ...{ run: run.id, state: end.state, scenario: name },
+      error: end.state === 'failed' ? end.error.message.slice(0, 500) : null,
+      published: published === null ? null : `${published.name}@${published.version}`,
+    },
+  })
 }
 
 function remains(end: End): RunPatch {

@@ -80,6 +80,11 @@ export async function findRunFor(
   return row && { ...row, role: row.owner_id === actor.accountId ? 'owner' : row.role }
 }
 
+/** A run, whoever asks. */
+export function findRun(query: Queries, id: string): Promise<RunView | undefined> {
+  return selectRuns(query).where('run.id', '=', id).executeTakeFirst()
+}
+
 /** Newest first. Uses an index per account, so the number of runs does not matter. */
 export async function listRuns(
   query: Queries,

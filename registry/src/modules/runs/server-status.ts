@@ -26,7 +26,7 @@ export async function serverStatus(services: RunServices, actor: Actor | null): 
     group by state`.execute(database.query)
   const own = (state: 'queued' | 'running') => runs.find((count) => count.state === state)?.runs ?? 0
   return {
-    queue: { check: queue('check'), evaluate: queue('evaluate'), train: queue('train') },
+    queue: { replay: queue('replay'), check: queue('check'), evaluate: queue('evaluate'), train: queue('train') },
     workers: await workersWith(services, (id) => sum(counts.filter(({ worker }) => worker === id))),
     held_back: await holds(services),
     runs: { queued: own('queued'), running: own('running') },

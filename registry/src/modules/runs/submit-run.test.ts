@@ -143,7 +143,10 @@ describeOnEngines('starting runs on $kind', ({ open }) => {
 
     it('creates one run for concurrent requests, with or without a version to publish', async () => {
       const { ada } = server.training
-      for (const more of [{}, { publish: { name: `@${ada.username}/racer`, version: '1.0.0' } }]) {
+      for (const more of [
+        {},
+        { publish: { name: `@${ada.username}/racer`, version: '1.0.0', summary: 'Finds the way out.' } },
+      ]) {
         const key = randomUUID()
         const answers = await Promise.all(Array.from({ length: 8 }, () => started(key, more)))
         expect(new Set(answers.map((answer) => runIn(answer).id)).size).toBe(1)
@@ -179,7 +182,9 @@ describeOnEngines('starting runs on $kind', ({ open }) => {
         .executeTakeFirstOrThrow()
 
     it('is the next patch above all versions and runs, each once', async () => {
-      const publishing = { publish: { name: `@${server.training.ada.username}/counter` } }
+      const publishing = {
+        publish: { name: `@${server.training.ada.username}/counter`, summary: 'Finds the way out.' },
+      }
       const runs = await Promise.all(Array.from({ length: 6 }, () => start(publishing)))
       const numbers = await Promise.all(runs.map(({ id }) => reserved(id)))
       expect(numbers.map(({ publish_version }) => publish_version).sort()).toEqual(
@@ -189,7 +194,12 @@ describeOnEngines('starting runs on $kind', ({ open }) => {
 
     it('is reserved by one run until it fails', async () => {
       const publishing = {
-        publish: { name: `@${server.training.ada.username}/held`, version: '3.0.0', visibility: 'private' },
+        publish: {
+          name: `@${server.training.ada.username}/held`,
+          version: '3.0.0',
+          visibility: 'private',
+          summary: 'Finds the way out.',
+        },
       }
       const first = await start(publishing)
       expect(await reserved(first.id)).toMatchObject({ publish_version: '3.0.0', publish_visibility: 'private' })
@@ -201,7 +211,10 @@ describeOnEngines('starting runs on $kind', ({ open }) => {
 
     it('requires the permission to publish', async () => {
       const token = await tokenOf(server.training, server.training.ada, ['training:start'])
-      const json = { scenario, publish: { name: `@${server.training.ada.username}/other` } }
+      const json = {
+        scenario,
+        publish: { name: `@${server.training.ada.username}/other`, summary: 'Finds the way out.' },
+      }
       expect(await server.call('POST', '/v1/runs', { json, token })).toMatchObject({ status: 403, code: 'forbidden' })
     })
   })

@@ -2,6 +2,7 @@ import assert from 'node:assert'
 import {
   AgentGymError,
   continuedAgentPlan,
+  findSummaryProblem,
   type Run,
   resolveTrainingPlan,
   type startRunRequestSchema,
@@ -125,6 +126,7 @@ async function writeRun(services: RunServices, query: Transaction<Schema>, added
     if (earlier !== undefined) return earlier
   }
   const reserved = publication === null ? {} : await reservePublication(query, actor, publication)
+  if (publication !== null) await requireSummary(query, publication)
   const row = await query
     .insertInto('training_runs')
     .values({
@@ -141,6 +143,7 @@ async function writeRun(services: RunServices, query: Transaction<Schema>, added
       publish_name: null,
       publish_version: null,
       publish_visibility: null,
+      publish_summary: publication?.summary ?? null,
       ...reserved,
       idempotency_key: idempotencyKey,
       request_hash: hash,
@@ -228,20 +231,47 @@ async function readEarlierRun({ database, config }: Services, actor: Actor, id: 
   return runOf(found, config)
 }
 
-export type PublicationRequest = { name: string; version?: string; visibility?: 'public' | 'private' }
+export type PublicationRequest = {
+  name: string
+  version?: string
+  visibility?: 'public' | 'private'
+  summary?: string
+}
 export type Publication = {
   name: PackageName
   version: string | undefined
   visibility: 'public' | 'private' | undefined
+  /** Default: that of the package's latest version. */
+  summary: string | undefined
 }
 
-/** Throws `name_invalid`, `version_invalid`. */
-export function parsePublication({ name, version, visibility }: PublicationRequest): Publication {
+/** Throws `name_invalid`, `version_invalid`, `package_summary_placeholder`. */
+export function parsePublication({ name, version, visibility, summary }: PublicationRequest): Publication {
+  const problem = summary === undefined ? undefined : findSummaryProblem(summary, 'agent')
+  if (problem !== undefined) throw new AgentGymError({ ...problem, data: { field: 'summary' } })
   return {
     name: parsePackageName(name),
     version: version === undefined ? undefined : parseVersion(version),
     visibility,
+    summary: summary?.trim(),
   }
+}
+
+/** Before a run costs anything: its agent could not be published without one. Throws `package_summary_…`. */
+async function requireSummary(query: Queries, publication: Publication): Promise<void> {
+  const problem = findSummaryProblem(await summaryFor(query, publication), 'agent')
+  if (problem !== undefined) throw new AgentGymError({ ...problem, data: { field: 'summary' } })
+}
+
+/** The given summary, or that of the package's latest version if its publisher wrote it; null if there is none. */
+export async function summaryFor(
+  query: Queries,
+  { name, summary }: Pick<Publication, 'summary'> & { name: Pick<PackageName, 'full'> },
+): Promise<string | null> {
+  if (summary !== undefined) return summary
+  const found = await query.selectFrom('packages').select('summary').where('name', '=', name.full).executeTakeFirst()
+  const known = found?.summary ?? null
+  return findSummaryProblem(known, 'agent') === undefined ? known : null
 }
 
 /**

@@ -6,7 +6,7 @@ const dayMs = 24 * 60 * 60 * 1000
 
 /**
  * Updates a package's catalog entry from the version in `packages.latest_version`: title, summary, category,
- * difficulty, algorithm, keywords, quality, search vectors and `updated_at`. Must be called in the transaction that
+ * difficulty, algorithm, keywords, quality, search vectors and `updated_at`, and of an agent its scenario and outcome. Must be called in the transaction that
  * moved `latest` or deprecated that version, after it; does nothing for a package without one.
  */
 export async function indexPackage(query: Transaction<Schema>, packageId: string): Promise<void> {
@@ -15,14 +15,18 @@ export async function indexPackage(query: Transaction<Schema>, packageId: string
     .innerJoin('versions', (join) =>
       join.onRef('versions.package_id', '=', 'packages.id').onRef('versions.version', '=', 'packages.latest_version'),
     )
+    .leftJoin('agent_versions', 'agent_versions.version_id', 'versions.id')
     .select(['packages.name', 'packages.kind', 'versions.manifest', 'versions.readme', 'versions.checks'])
+    .select(sql<string | null>`agent_versions.manifest ->> 'algorithm'`.as('trained_by'))
+    .select(sql<string | null>`agent_versions.manifest -> 'scenario' ->> 'name'`.as('trained_on'))
     .select(['versions.deprecated', 'versions.published_at', 'versions.steps_per_second'])
     .where('packages.id', '=', packageId)
     .executeTakeFirst()
   if (latest === undefined) return
   const facts = manifestFacts(latest.name, latest.manifest)
-  const { title, summary, category, difficulty, algorithm, keywords } = facts
-  const words = searchedWords({ ...facts, name: latest.name, readme: latest.readme })
+  const { title, summary, category, difficulty, keywords } = facts
+  const algorithm = latest.trained_by?.slice(0, 40) ?? facts.algorithm
+  const words = searchedWords({ ...facts, algorithm, name: latest.name, readme: latest.readme })
   const { search, searchRank } = searchVectors({
     name: sql`${words.name}`,
     title: sql`${words.title}`,
@@ -35,11 +39,25 @@ export async function indexPackage(query: Transaction<Schema>, packageId: string
     .set({ title, summary, category, difficulty, algorithm, keywords: JSON.stringify(keywords) })
     .set({ quality: packageQuality(qualityInput(latest.kind, facts, latest, new Date())).score })
     .set({ search, search_rank: searchRank })
+    .set({ trained_on: latest.trained_on })
     .set({
       updated_at: sql`coalesce((select max(published_at) from versions where package_id = ${packageId}), updated_at)`,
     })
     .where('id', '=', packageId)
     .execute()
+  if (latest.kind === 'agent') await refreshSolved(query, packageId)
+}
+
+/** Records whether an agent's latest version is verified and meets all targets; call it where a verdict changes. */
+export async function refreshSolved(query: Transaction<Schema>, packageId: string): Promise<void> {
+  await sql`
+    update packages set solved = exists (
+      select from versions join verdicts on verdicts.version_id = versions.id
+      where versions.package_id = packages.id and versions.version = packages.latest_version
+        and verdicts.state = 'verified'
+        and verdicts.statement::jsonb #>> '{held_out,success,ok}' = 'true'
+        and verdicts.statement::jsonb #> '{held_out,success,criteria}' <> '[]'::jsonb)
+    where id = ${packageId} and kind = 'agent'`.execute(query)
 }
 
 type JudgedVersion = Pick<
@@ -140,6 +158,12 @@ function nameWords(name: string): string[] {
   const [scope, base] = name.replace(/^@/, '').split('/')
   const parts = searchWords(base)
   return [...searchWords(scope), ...parts, ...(parts.length > 1 ? [parts.join('')] : [])]
+}
+
+/** A query for `to_tsquery('simple', …)` that finds packages with any of the words; null if there is none. */
+export function anyWord(texts: readonly string[]): string | null {
+  const words = [...new Set(texts.flatMap(searchWords))].filter((found) => found.length > 1)
+  return words.length === 0 ? null : words.slice(0, 24).join(' | ')
 }
 
 export type SearchQuery = {

@@ -1,3 +1,3 @@
 /** Search index of packages, and parsing of queries. */
-export { indexPackage, qualityInput, type SearchQuery, searchQuery } from './index-package.ts'
+export { anyWord, indexPackage, qualityInput, refreshSolved, type SearchQuery, searchQuery } from './index-package.ts'
 export { manifestFacts, packageQuality } from './package-quality.ts'

@@ -21,7 +21,8 @@ describeOnEngines('best returns of a list on $kind', ({ open }) => {
   afterAll(() => close())
 
   const agent = (base: string, return_mean: number, more: object = {}) =>
-    verifyAgent(services, ada, { base, heldOut: { return_mean }, ...more })
+    verifyAgent(services, ada, { base, heldOut: { return_mean, success: missed }, ...more })
+  const missed = { ok: false, criteria: [{ metric: 'return_mean', target: 1, value: 0.5, ok: false }] }
   /** By the packages' names, without their scope. */
   const best = async (...bases: string[]) => {
     const names = bases.map((base) => `@${ada.username}/${base}`)
@@ -58,7 +59,14 @@ describeOnEngines('best returns of a list on $kind', ({ open }) => {
     const found = await best('maze', 'empty', 'good', 'better', 'secret', 'gone')
     expect(Object.keys(found).sort()).toEqual(['better', 'good', 'maze', 'secret'])
     expect(found.maze).toMatchObject({ agent: 'better', return_mean: 0.75 })
-    expect(found.good).toEqual({ agent: 'good', return_mean: 0.5, curve: [] })
+    expect(found.good).toEqual({
+      agent: 'good',
+      version: '0.1.0',
+      return_mean: 0.5,
+      outcome: missed,
+      recorded: false,
+      curve: [],
+    })
     expect(found.secret).toMatchObject({ return_mean: 0.9 })
     for (const { curve } of [found.maze, found.better]) {
       expect(curve).toHaveLength(24)

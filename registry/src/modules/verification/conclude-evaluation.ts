@@ -4,8 +4,10 @@ import type { Schema, VersionCheck } from '../../core/database/schema.ts'
 import type { EvaluationTable } from '../../core/database/training-schema.ts'
 import { barredBy } from '../../core/queue/worker-place.ts'
 import type { Services } from '../../core/services.ts'
+import { recordEvent } from '../events/index.ts'
 import { oweRefundsOfMismatch } from '../moderation/index.ts'
 import { decideVersion, lockPackage } from '../packages/index.ts'
+import { refreshSolved } from '../search/index.ts'
 import { decideEvaluation, type RecordedRun } from './decide-evaluation.ts'
 import { type EvaluationRun, hasAnotherWorker, referencesOf, runsOf } from './evaluation-runs.ts'
 import { markNondeterministic } from './nondeterministic-scenarios.ts'
@@ -83,7 +85,11 @@ function knownVerdict({ agent, scenario }: Subject, runs: readonly EvaluationRun
   if (refused && state !== 'published') return undefined
   const of = (verdict: Pick<Verdict, 'state' | 'message'>): Verdict => ({ ...verdict, agreed: [], refund: false })
   if (scenario === null) {
-    const { name, version } = manifest.scenario
+    const { name, version, environment } = manifest.scenario
+    if (environment !== undefined) {
+      const message = `Environment not in the registry: not verifiable. The agent was trained on ${name} ${version}, which only its publisher can play.`
+      return of({ state: 'unavailable', message })
+    }
     const message = `This registry does not have the exact ${name}@${version} that the agent was trained on, so the agent was not verified.`
     return of({ state: 'unavailable', message })
   }
@@ -140,8 +146,13 @@ async function recordVerdict(
     .execute()
   if (scenario !== null && (state === 'verified' || state === 'mismatch'))
     await refreshStandings(services.database, query, { scenarioVersionId: scenario.versionId, ownerId: agent.ownerId })
-  if (!refund) return
+  await refreshSolved(query, packageId)
   const { name, version } = agent
+  await recordEvent(query, {
+    ...{ type: 'verification.ended', accountId: agent.ownerId },
+    data: { package: name, version, state, message: state === 'verified' ? null : message.slice(0, 2_000) },
+  })
+  if (!refund) return
   await oweRefundsOfMismatch(query, { evaluationId: evaluation.id, versionId, packageId, name, version, message })
 }
 

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import { yankVersion } from '../packages/change-versions.ts'
+import { compareAgents } from './compare-agents.ts'
 import { bestReturns, leaderboard } from './leaderboard.ts'
 import { deviationOf, meanOf } from './noise.ts'
 import { finish, mustLease, openVerification, resultOf, runAgain, uploadAgent } from './testing/verifying.ts'
@@ -85,5 +86,37 @@ describeOnEngines('standings on $kind', ({ open }) => {
       agent: lucky.name,
       return_mean: meanOf(returns),
     })
+  })
+
+  it('compare agents by their returns of the same episodes', async () => {
+    const [quick, slow] = [await add('quick', '0.1.0', returnsOf(2, 1)), await add('slow', '0.1.0', returnsOf(1.5, 2))]
+    const request = { actor: null, name: `@${ada.username}/maze`, version: '1.0.0' }
+    const compared = await compareAgents(database.query, { ...request, agents: [quick.name, slow.name] })
+    expect(compared.agents.map(({ name, version, returns }) => [name, version, returns?.length])).toEqual([
+      [quick.name, '0.1.0', 100],
+      [slow.name, '0.1.0', 100],
+    ])
+    const differences = returnsOf(1.5, 2).map((value, episode) => value - returnsOf(2, 1)[episode])
+    const [{ mean, confidence } = { mean: 0, confidence: null }] = compared.differences.filter((one) => one !== null)
+    expect(mean).toBeCloseTo(meanOf(differences), 9)
+    // Paired: the episodes' own luck, which both share, is not in it.
+    expect((confidence?.high ?? 0) - (confidence?.low ?? 0)).toBeCloseTo(
+      (2 * 1.984217 * deviationOf(differences)) / 10,
+      4,
+    )
+    expect(confidence?.high).toBeLessThan(0)
+    expect(JSON.stringify(compared)).not.toMatch(/season|seed/)
+    const older = await uploadAgent(services, ada, { base: 'older' })
+    const job = await mustLease(services)
+    await finish(services, job, resultOf(job, older.evaluation, { return_mean: 1 }))
+    const beside = await compareAgents(database.query, { ...request, agents: [quick.name, older.name] })
+    expect([beside.agents[1].returns, beside.differences]).toEqual([null, [null]])
+    for (const agents of [
+      [quick.name, '@nobody/agent'],
+      [quick.name, `@${ada.username}/maze`],
+    ])
+      await expect(compareAgents(database.query, { ...request, agents })).rejects.toMatchObject({
+        code: 'package_not_found',
+      })
   })
 })

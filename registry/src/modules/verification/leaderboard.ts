@@ -8,6 +8,7 @@ import {
 import { sql } from 'kysely'
 import type { Actor } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
+import { peopleBaseline } from '../demonstrations/index.ts'
 import { findReadablePackage, findReadableVersion } from '../packages/index.ts'
 import { isNondeterministic } from './nondeterministic-scenarios.ts'
 
@@ -31,31 +32,8 @@ export async function leaderboard(query: Queries, request: LeaderboardRequest): 
   const scenario = await findReadablePackage(query, actor, name)
   const { id, version: exact } = await findReadableVersion(query, scenario, version)
   const offset = offsetOf(request.cursor)
-  const latest = query
-    .selectFrom('standings')
-    .innerJoin('verdicts', 'verdicts.version_id', 'standings.version_id')
-    .innerJoin('versions', 'versions.id', 'standings.version_id')
-    .innerJoin('packages', 'packages.id', 'versions.package_id')
-    .innerJoin('accounts', 'accounts.id', 'packages.owner_id')
-    .innerJoin('agent_versions', 'agent_versions.version_id', 'versions.id')
-    .distinctOn('packages.id')
-    .select(['packages.id', 'packages.name', 'versions.version', 'accounts.username'])
-    .select(['standings.score', 'standings.low', 'standings.high', 'standings.attempts', 'standings.season_id'])
-    .select(['verdicts.statement', 'verdicts.created_at'])
-    .select(sql<string | null>`versions.manifest -> 'agentgym' ->> 'title'`.as('title'))
-    .select(sql<string>`agent_versions.manifest ->> 'algorithm'`.as('algorithm'))
-    .select(sql<string>`agent_versions.manifest ->> 'steps'`.as('steps'))
-    .where('standings.scenario_version_id', '=', id)
-    .where('verdicts.state', '=', 'verified')
-    .where('versions.state', '=', 'published')
-    .where('versions.yanked_at', 'is', null)
-    .where('packages.visibility', '=', 'public')
-    .where('packages.taken_down_at', 'is', null)
-    .orderBy('packages.id')
-    .orderBy('versions.created_at', 'desc')
-    .orderBy('versions.id', 'desc')
   const rows = await query
-    .selectFrom(latest.as('latest'))
+    .selectFrom(verifiedAgents(query, id).as('latest'))
     .selectAll()
     .orderBy('score', 'desc')
     .orderBy('created_at')
@@ -77,6 +55,7 @@ export async function leaderboard(query: Queries, request: LeaderboardRequest): 
       length_mean: heldOut.length_mean,
       metrics: heldOut.metrics,
       success: heldOut.success.ok,
+      outcome: heldOut.success,
       episodes: heldOut.episodes,
       steps: Number(row.steps),
       verified_at: row.created_at.toISOString(),
@@ -84,7 +63,35 @@ export async function leaderboard(query: Queries, request: LeaderboardRequest): 
   })
   const next = rows.length > limit && offset + limit <= deepestOffset ? String(offset + limit) : null
   const nondeterministic = await isNondeterministic(query, id)
-  return { scenario: { name: scenario.name, version: exact, nondeterministic }, entries, next }
+  const people = await peopleBaseline(query, id)
+  return { scenario: { name: scenario.name, version: exact, nondeterministic }, people, entries, next }
+}
+
+/** The latest public version of each agent that is verified on a scenario's version. */
+export function verifiedAgents(query: Queries, scenarioVersionId: string) {
+  return query
+    .selectFrom('standings')
+    .innerJoin('verdicts', 'verdicts.version_id', 'standings.version_id')
+    .innerJoin('versions', 'versions.id', 'standings.version_id')
+    .innerJoin('packages', 'packages.id', 'versions.package_id')
+    .innerJoin('accounts', 'accounts.id', 'packages.owner_id')
+    .innerJoin('agent_versions', 'agent_versions.version_id', 'versions.id')
+    .distinctOn('packages.id')
+    .select(['packages.id', 'packages.name', 'versions.version', 'accounts.username', 'standings.version_id'])
+    .select(['standings.score', 'standings.low', 'standings.high', 'standings.attempts', 'standings.season_id'])
+    .select(['verdicts.statement', 'verdicts.created_at'])
+    .select(sql<string | null>`versions.manifest -> 'agentgym' ->> 'title'`.as('title'))
+    .select(sql<string>`agent_versions.manifest ->> 'algorithm'`.as('algorithm'))
+    .select(sql<string>`agent_versions.manifest ->> 'steps'`.as('steps'))
+    .where('standings.scenario_version_id', '=', scenarioVersionId)
+    .where('verdicts.state', '=', 'verified')
+    .where('versions.state', '=', 'published')
+    .where('versions.yanked_at', 'is', null)
+    .where('packages.visibility', '=', 'public')
+    .where('packages.taken_down_at', 'is', null)
+    .orderBy('packages.id')
+    .orderBy('versions.created_at', 'desc')
+    .orderBy('versions.id', 'desc')
 }
 
 function offsetOf(cursor: string | undefined): number {
@@ -102,7 +109,15 @@ function offsetOf(cursor: string | undefined): number {
 /** Maximum number of points of a curve in a list. */
 const mostPoints = 24
 
-type Row = { id: string; agent: string; return_mean: number; points: LearningCurve | null }
+type Row = {
+  id: string
+  agent: string
+  version: string
+  return_mean: number
+  outcome: NonNullable<BestReturn['outcome']>
+  recorded: boolean
+  points: LearningCurve | null
+}
 
 /**
  * The best standing of each package by its latest version, in one query: an agent's own, or a scenario's best public
@@ -111,15 +126,19 @@ type Row = { id: string; agent: string; return_mean: number; points: LearningCur
 export async function bestReturns(query: Queries, packageIds: string[]): Promise<Map<string, BestReturn>> {
   if (packageIds.length === 0) return new Map()
   const { rows } = await sql<Row>`
-    select listed.id, best.agent, best.return_mean, learning_curves.points
+    select listed.id, best.agent, best.version, best.return_mean, learning_curves.points,
+      best.statement::jsonb #> '{held_out,success}' as outcome,
+      exists (select from sample_episodes where sample_episodes.version_id = best.version_id) as recorded
     from packages listed
     join versions latest on latest.package_id = listed.id and latest.version = listed.latest_version
     cross join lateral (
-      (select standings.score as return_mean, standings.version_id, listed.name as agent
+      (select standings.score as return_mean, standings.version_id, verdicts.statement, listed.name as agent,
+        latest.version
       from standings join verdicts on verdicts.version_id = standings.version_id
       where listed.kind = 'agent' and standings.version_id = latest.id and verdicts.state = 'verified')
       union all
-      (select standings.score as return_mean, standings.version_id, packages.name as agent
+      (select standings.score as return_mean, standings.version_id, verdicts.statement, packages.name as agent,
+        versions.version
       from standings
       join verdicts on verdicts.version_id = standings.version_id
       join versions on versions.id = standings.version_id
@@ -136,9 +155,7 @@ export async function bestReturns(query: Queries, packageIds: string[]): Promise
     ) best
     left join learning_curves on learning_curves.version_id = best.version_id
     where listed.id = any(${packageIds}::uuid[])`.execute(query)
-  return new Map(
-    rows.map(({ id, agent, return_mean, points }) => [id, { agent, return_mean, curve: thinned(points ?? []) }]),
-  )
+  return new Map(rows.map(({ id, points, ...best }) => [id, { ...best, curve: thinned(points ?? []) }]))
 }
 
 /** Evenly spaced, including the last. */

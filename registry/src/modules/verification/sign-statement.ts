@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util'
 import type { Evaluation, VerificationStatement } from '@agentgym/contract'
 import type { Transaction } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
@@ -23,14 +24,14 @@ export async function signStatement(
 ): Promise<SignedStatement> {
   const { report, runtime } = agreed[0]
   const claim = evaluationOf(report.results, 'claim')
-  const heldOut = evaluationOf(report.results, 'held_out')
+  const heldOut = withAgreed(evaluationOf(report.results, 'held_out'), agreed)
   if (claim === null || heldOut === null || report.output_hash === null)
     throw new Error(`a run of ${agent.name} is verified without results`)
   const key = await signingKey(query, services)
   const { tasks } = heldOut
   const season = await seasonOf(query, seasonId)
   const fields: VerificationStatement = {
-    type: 'agentgym-verification-2',
+    type: isOlder(claim) && isOlder(heldOut) ? 'agentgym-verification-2' : 'agentgym-verification-3',
     server: services.config.publicUrl,
     key_id: key.id,
     agent: {
@@ -58,6 +59,18 @@ export async function signStatement(
   const statement = canonicalJson(fields)
   return { statement, signature: key.sign(statement), keyId: key.id, heldOut }
 }
+
+/** The held-out evaluation, without its calibration and its baselines unless all of the workers report the same. */
+function withAgreed(heldOut: Evaluation | null, agreed: readonly EvaluationRun[]): Evaluation | null {
+  if (heldOut === null) return null
+  const { calibration, baselines, ...rest } = heldOut
+  const evaluations = agreed.map(({ report }) => evaluationOf(report.results, 'held_out'))
+  const same = <Field extends 'calibration' | 'baselines'>(field: Field) =>
+    heldOut[field] !== undefined && evaluations.every((each) => isDeepStrictEqual(each?.[field], heldOut[field]))
+  return { ...rest, ...(same('calibration') ? { calibration } : {}), ...(same('baselines') ? { baselines } : {}) }
+}
+
+const isOlder = ({ calibration, baselines }: Evaluation) => calibration === undefined && baselines === undefined
 
 async function seasonOf(query: Queries, id: number | null): Promise<{ id: string; commitment: string } | null> {
   if (id === null) return null

@@ -1,4 +1,6 @@
 import {
+  agentComparisonRequestSchema,
+  agentComparisonSchema,
   clearedSchema,
   evaluationJobSchema,
   leaderboardRequestSchema,
@@ -13,6 +15,7 @@ import { currentTraceparent } from '../../core/http/request-context.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
 import { listSeasons } from '../evaluations/index.ts'
+import { compareAgents } from './compare-agents.ts'
 import { leaderboard } from './leaderboard.ts'
 import { clearNondeterministic } from './nondeterministic-scenarios.ts'
 import { requestVerification } from './request-verification.ts'
@@ -65,6 +68,21 @@ const leaderboardRoute = defineRoute({
       content: json(leaderboardSchema),
     },
     ...failures('package_not_found', 'package_taken_down', 'version_not_found'),
+  },
+})
+
+const comparisonRoute = defineRoute({
+  method: 'get',
+  path: '/v1/packages/{scope}/{name}/versions/{version}/comparison',
+  access: 'anyone',
+  operationId: 'compareAgents',
+  summary: 'Compare verified agents of a scenario version, episode by episode',
+  description:
+    'All agents of a season play the same held-out episodes, so their returns are compared episode by episode. The season and its seed are not part of the response.',
+  request: { params: leaderboardRoute.request.params, query: agentComparisonRequestSchema },
+  responses: {
+    200: { description: 'The agents, and their differences from the first.', content: json(agentComparisonSchema) },
+    ...failures('request_invalid', 'package_not_found', 'package_taken_down', 'version_not_found'),
   },
 })
 
@@ -147,6 +165,12 @@ export function verificationRoutes(services: Services): OpenAPIHono<Env> {
     const { scope, name, version } = c.req.valid('param')
     const requested = { actor: c.get('actor'), name: `${scope}/${name}`, version, ...c.req.valid('query') }
     return c.json(await leaderboard(database.query, requested), 200)
+  })
+  routes.openapi(comparisonRoute, async (c) => {
+    const { scope, name, version } = c.req.valid('param')
+    const agents = [...new Set(c.req.valid('query').agents.split(','))]
+    const requested = { actor: c.get('actor'), name: `${scope}/${name}`, version, agents }
+    return c.json(await compareAgents(database.query, requested), 200)
   })
   routes.openapi(verifyRoute, async (c) => {
     const { scope, name, version } = c.req.valid('param')

@@ -1,7 +1,13 @@
-import type { Evaluation, VersionDetails } from '@agentgym/contract'
+import {
+  type Calibration,
+  type Evaluation,
+  reliabilityOf,
+  type VersionDetails,
+  verificationStatementSchema,
+} from '@agentgym/contract'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import type { TestServices } from '@agentgym/testkit/services'
-import { afterAll, beforeAll, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { sampleEpisode } from '../../../../testdata/episodes/sample-episode.ts'
 import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
@@ -114,6 +120,83 @@ describeOnEngines('verification on $kind', ({ open }) => {
     expect(verification).toMatchObject({ state: 'mismatch', signed: null, message: expect.stringMatching(message) })
   })
 
+  describe('calibration', () => {
+    const calibrationOf = (succeeded: number): Calibration => {
+      const made = Array.from({ length: 10 }, (_, i) => ({ predicted: 0.75, succeeded: i < succeeded }))
+      return { choices: 10, succeeded, probability: reliabilityOf(made), confidence: reliabilityOf(made) }
+    }
+    const signedOf = async (name: string) =>
+      verificationStatementSchema.parse(
+        JSON.parse((await details(name, '0.1.0', null)).verification?.signed?.statement ?? ''),
+      )
+
+    it('is reproduced and signed, in a statement of its own type', async () => {
+      const claim = { calibration: calibrationOf(8) }
+      const { name, evaluation } = await uploadAgent(services, ada, { base: 'calibrated', claim })
+      await runTwice(services, (job) => resultOf(job, evaluation, { calibration: calibrationOf(7) }))
+      const statement = await signedOf(name)
+      expect(statement.type).toBe('agentgym-verification-3')
+      expect(statement.claim.calibration).toEqual(calibrationOf(8))
+      expect(statement.held_out.calibration).toEqual(calibrationOf(7))
+    })
+
+    it('is measured for an agent that claims none, in statements that older clients read without it', async () => {
+      const { name, evaluation } = await uploadAgent(services, ada, { base: 'older' })
+      await runTwice(services, (job) => resultOf(job, evaluation))
+      expect((await signedOf(name)).type).toBe('agentgym-verification-2')
+      const other = await uploadAgent(services, ada, { base: 'older-still' })
+      await runTwice(services, (job) =>
+        resultOf(job, { ...other.evaluation, calibration: calibrationOf(8) }, { calibration: calibrationOf(7) }),
+      )
+      expect(await signedOf(other.name)).toMatchObject({
+        type: 'agentgym-verification-3',
+        held_out: { calibration: calibrationOf(7) },
+      })
+    })
+
+    it.each<[string, Calibration | undefined, RegExp]>([
+      ['another one', calibrationOf(7), /calibration\.succeeded is 7, not 8/],
+      ['none', undefined, /calibration\.choices is nothing, not 10/],
+    ])('is part of the claim: workers that find %s contradict it', async (what, found, message) => {
+      const claim = { calibration: calibrationOf(8) }
+      const { name, evaluation } = await uploadAgent(services, ada, { base: `boast-${what.length}`, claim })
+      await runTwice(services, (job) => resultOf(job, { ...evaluation, calibration: found }))
+      expect((await details(name, '0.1.0', null)).verification).toMatchObject({
+        state: 'mismatch',
+        message: expect.stringMatching(message),
+      })
+    })
+
+    it('comes with baselines, which are reproduced and signed likewise', async () => {
+      const baselineOf = (solved: number) => [
+        { player: 'rules' as const, return_mean: 1, length_mean: 2, metrics: { solved }, success: null },
+      ]
+      const claim = { baselines: baselineOf(0.5) }
+      const { name, evaluation } = await uploadAgent(services, ada, { base: 'compared', claim })
+      await runTwice(services, (job) => resultOf(job, evaluation, { baselines: baselineOf(0.4) }))
+      expect(await signedOf(name)).toMatchObject({
+        ...{ type: 'agentgym-verification-3', claim, held_out: { baselines: baselineOf(0.4) } },
+      })
+      const other = await uploadAgent(services, ada, { base: 'strawman', claim })
+      await runTwice(services, (job) => resultOf(job, { ...other.evaluation, baselines: baselineOf(0.6) }))
+      expect((await details(other.name, '0.1.0', null)).verification).toMatchObject({
+        ...{ state: 'mismatch', message: expect.stringContaining('baselines.0.metrics.solved is 0.6, not 0.5') },
+      })
+    })
+
+    it('is not signed where workers differ in it alone, and decides nothing', async () => {
+      const { name, evaluation } = await uploadAgent(services, ada, { base: 'rounded' })
+      let runs = 0
+      await runTwice(services, (job) => {
+        runs += 1
+        return resultOf(job, evaluation, { calibration: calibrationOf(6 + runs) })
+      })
+      const statement = await signedOf(name)
+      expect(statement).toMatchObject({ type: 'agentgym-verification-2', workers: [{}, {}] })
+      expect(statement.held_out).not.toHaveProperty('calibration')
+    })
+  })
+
   it('reports a mismatch if the success criteria differ from the scenario’s', async () => {
     const { name } = await verifyAgent(services, ada, { base: 'easy', scenario: { success: { return_mean: -1e9 } } })
     expect((await details(name)).verification).toMatchObject({
@@ -173,6 +256,19 @@ describeOnEngines('verification on $kind', ({ open }) => {
         verification: { state: 'unavailable', signed: null },
       })
     }
+    const environment = { kind: 'gymnasium', id: 'LunarLander-v3', versions: { gymnasium: '1.4.0' } } as const
+    const trained = { name: 'gymnasium:LunarLander-v3', version: '1.4.0', environment }
+    const lander = await uploadAgent(services, ada, { base: 'lander', scenario: trained })
+    const job = await mustLease(services)
+    const checks = [{ id: 'golden_batch', ok: true, message: 'finite outputs' }]
+    await finish(services, job, { checks, output_hash: 'd'.repeat(64), results: [], runtime: {} })
+    expect(await details(lander.name)).toMatchObject({
+      state: 'published',
+      verification: {
+        state: 'unavailable',
+        message: expect.stringContaining('Environment not in the registry: not verifiable.'),
+      },
+    })
     const { name } = await verifyAgent(services, bob, { base: 'own', scenario: { name: named } })
     expect((await details(name, '0.1.0', bob)).verification).toMatchObject({ state: 'verified' })
   })

@@ -22,6 +22,7 @@ export function createNativeEnvironment(definition: unknown, options: EngineOpti
     environments: options.environments,
     description,
     buffers,
+    replays: true,
     reset: (episode) => done(engine.reset(episode)),
     step: () => done(engine.step()),
     metricNames: () => engine.metricNames(),

@@ -1,6 +1,6 @@
+import { RandomActions } from '@agentgym/playing'
 import { TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
 import type { VectorEnvironment } from '../vector-environment.ts'
-import { RandomActions } from './baseline-policies.ts'
 
 /** Environments whose episodes are compared in two processes. */
 export const COMPARED_ENVIRONMENTS = 4

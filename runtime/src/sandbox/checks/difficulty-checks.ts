@@ -1,7 +1,8 @@
 import type { SuccessCriteria } from '@agentgym/contract'
+import { RandomActions } from '@agentgym/playing'
 import type { VectorEnvironment } from '../vector-environment.ts'
-import { IdleActions, RandomActions } from './baseline-policies.ts'
 import { CheckFailure, type Finding } from './check-messages.ts'
+import { IdleActions } from './idle-actions.ts'
 import type { Use } from './repeat-checks.ts'
 import { BUDGET_MS, ENVIRONMENTS, EPISODES, mean, type Played, playWhole, round } from './whole-episodes.ts'
 
@@ -30,6 +31,19 @@ export function playBaselines(use: Use): Baseline[] {
       eval: play({ split: 'eval', episodes: EPISODES * ENVIRONMENTS }),
     }
   })
+}
+
+/** What the scenario's rules reach, as a sentence; null without rules. A fault of the rules is thrown, as of everything else. */
+export function describeRules(use: Use, success: SuccessCriteria): string | null {
+  const plan = { split: 'eval', episodes: EPISODES * ENVIRONMENTS } as const
+  const reached = use({ environments: ENVIRONMENTS, plan }, (environment) => {
+    if (environment.description.rules !== true) return null
+    return playWhole(environment, { fill: () => environment.rules() })
+  })
+  if (reached === null) return null
+  const values: Record<string, number> = { ...reached.metrics, return_mean: reached.mean }
+  const shown = Object.keys(success).map((name) => `${name} ${round(values[name] ?? Number.NaN)}`)
+  return `its rules return ${round(reached.mean)}${shown.length === 0 ? '' : ` and reach ${shown.join(', ')}`}`
 }
 
 /**

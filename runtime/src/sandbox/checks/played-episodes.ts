@@ -1,9 +1,9 @@
 import type { SampleEpisode, ScenarioView } from '@agentgym/contract'
+import { RandomActions } from '@agentgym/playing'
 import { TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
 import { EpisodeSampler } from '../episode-sampler.ts'
 import type { SandboxedEnvironment } from '../sandboxed-environment.ts'
 import type { VectorEnvironment } from '../vector-environment.ts'
-import { RandomActions } from './baseline-policies.ts'
 
 /** What a random policy met. */
 export type RandomPlay = {

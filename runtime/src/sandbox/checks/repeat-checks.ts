@@ -1,7 +1,7 @@
+import { RandomActions } from '@agentgym/playing'
 import { TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
 import type { SandboxedEnvironment, SandboxedEnvironmentOptions } from '../sandboxed-environment.ts'
 import type { VectorEnvironment } from '../vector-environment.ts'
-import { RandomActions } from './baseline-policies.ts'
 import { CheckFailure, type Finding } from './check-messages.ts'
 
 /** Opens an environment with these options, passes it on and disposes of it. */

@@ -9,12 +9,12 @@ import {
   type SuccessCriteria,
   viewProblem,
 } from '@agentgym/contract'
+import { RandomActions } from '@agentgym/playing'
 import { viewedSpaces } from '../episode-sampler.ts'
 import type { SandboxedEnvironment, SandboxedEnvironmentOptions } from '../sandboxed-environment.ts'
-import { RandomActions } from './baseline-policies.ts'
 import { CheckFailure, type CheckId, type Finding } from './check-messages.ts'
 import { COMPARED_ENVIRONMENTS, type ComparedEpisodes, playCompared } from './compared-episodes.ts'
-import { compareBaselines, describeUnevenSplits, playBaselines } from './difficulty-checks.ts'
+import { compareBaselines, describeRules, describeUnevenSplits, playBaselines } from './difficulty-checks.ts'
 import { checkDesign } from './doctor-check.ts'
 import { checkOracle } from './oracle-check.ts'
 import { playRandomly, type RandomPlay, sampleRandomly } from './played-episodes.ts'
@@ -91,7 +91,11 @@ export function runScenarioChecks(checks: ScenarioChecks): void {
     const baselines = playBaselines(use)
     check('held_out', () => checkHeldOut(environment, baselines))
     check('reward_varies', () => describeReturns(play))
-    check('baselines', () => compareBaselines(baselines, success))
+    check('baselines', () => {
+      const finding = compareBaselines(baselines, success)
+      const rules = describeRules(use, success)
+      return rules === null ? finding : { ...finding, message: `${finding.message}; ${rules}` }
+    })
     let oracle: Played | null = null
     check('oracle', () => {
       const { finding, played } = checkOracle(use, success)

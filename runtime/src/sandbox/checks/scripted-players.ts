@@ -1,6 +1,7 @@
+import { RandomActions } from '@agentgym/playing'
 import { createSandboxedEnvironment } from '../sandboxed-environment.ts'
 import type { ScenarioCode } from '../scenario-code.ts'
-import { IdleActions, RandomActions } from './baseline-policies.ts'
+import { IdleActions } from './idle-actions.ts'
 import { ENVIRONMENTS, EPISODES, playWhole } from './whole-episodes.ts'
 
 /** Means over evaluation episodes: of the return, and of every metric. */

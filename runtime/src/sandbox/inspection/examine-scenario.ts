@@ -1,6 +1,6 @@
 import type { SuccessCriteria } from '@agentgym/contract'
+import { RandomActions } from '@agentgym/playing'
 import { IDLE } from '@agentgym/scenario/engine'
-import { RandomActions } from '../checks/baseline-policies.ts'
 import { hashRow } from '../checks/compared-episodes.ts'
 import type { Use } from '../checks/repeat-checks.ts'
 import { ENVIRONMENTS, levelReturn, mean, meets, type Policy, playWhole, round } from '../checks/whole-episodes.ts'

@@ -1,4 +1,4 @@
-import { RandomActions } from '../checks/baseline-policies.ts'
+import { RandomActions } from '@agentgym/playing'
 import { type ProfileNode, stopInlining } from '../guest-profiler.ts'
 import type { SandboxedEnvironment } from '../sandboxed-environment.ts'
 import { BUNDLE_NAME } from '../source-place.ts'

@@ -1,6 +1,6 @@
+import { RandomActions } from '@agentgym/playing'
 import { MAX_METRICS, TERMINATED, TRUNCATED } from '@agentgym/scenario/engine'
 import { z } from 'zod'
-import { RandomActions } from '../checks/baseline-policies.ts'
 import { hashRow } from '../checks/compared-episodes.ts'
 import type { Use } from '../checks/repeat-checks.ts'
 import type { SandboxedEnvironment } from '../sandboxed-environment.ts'

@@ -1,3 +1,4 @@
+import { RandomActions } from '@agentgym/playing'
 import {
   type ActionLeaf,
   actionLeaves,
@@ -5,7 +6,6 @@ import {
   TERMINATED,
   TRUNCATED,
 } from '@agentgym/scenario/engine'
-import { RandomActions } from '../checks/baseline-policies.ts'
 import type { Use } from '../checks/repeat-checks.ts'
 import { endedIn, type Played, type Policy, summary } from '../checks/whole-episodes.ts'
 import type { ScenarioDescription } from '../vector-environment.ts'

@@ -1,4 +1,3 @@
-import assert from 'node:assert'
 import { AgentGymError, type PolicySpec } from '@agentgym/contract'
 import {
   type ActionComponents,
@@ -154,7 +153,7 @@ function writeFixedChoice(
     else if (masks === null || masks[firstMask + preferred] === 1) actions[at] = preferred
     else {
       const legal = masks.indexOf(1, firstMask) - firstMask
-      assert(legal >= 0 && legal < count, 'a mask without a legal action')
+      if (legal < 0 || legal >= count) throw new Error('a mask without a legal action')
       actions[at] = legal
     }
   }
@@ -308,7 +307,8 @@ function takeActions(actions: Float32Array, components: ActionComponents, rows: 
 
 function noChoice(masks: Uint8Array | null, firstMask: number, count: number): AgentGymError {
   // The engine fails an environment that leaves no legal action before its mask comes here.
-  assert(masks === null || masks.subarray(firstMask, firstMask + count).includes(1), 'a mask without a legal action')
+  if (masks !== null && !masks.subarray(firstMask, firstMask + count).includes(1))
+    throw new Error('a mask without a legal action')
   return notFinite()
 }
 

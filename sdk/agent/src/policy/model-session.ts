@@ -1,8 +1,9 @@
 import { AgentGymError, escapeOutput, type PolicySpec } from '@agentgym/contract'
-import { actionOutputNames, checkModelStructure, STATE_INPUT, STATE_OUTPUT, stateSize } from '@agentgym/contract/model'
-import { distributionSize, gaussianSize } from './distribution-columns.ts'
+import { checkModelStructure } from '@agentgym/contract/model'
+import { batchTensors, type SessionState } from './batch-tensors.ts'
 import { localModelLimits } from './local-model-limits.ts'
-import { type ExecutionProvider, type FloatTensor, loadSession, type OnnxSession, tensor } from './onnx-session.ts'
+import { type ExecutionProvider, loadSession, type OnnxSession } from './onnx-session.ts'
+import type { FloatTensor } from './tensors.ts'
 
 /** A policy that acts on whole batches, synchronously; every array is made once and overwritten by each `run`. */
 export interface PolicySession {
@@ -64,45 +65,19 @@ export function loadModelSession(bytes: Uint8Array, spec: PolicySpec, options: M
  * `model_run_failed`. `logStd` is known after the first run.
  */
 export function openBatch({ spec, session }: LoadedModel, batch: number): PolicySession {
-  const feeds: Record<string, FloatTensor> = {}
-  for (const leaf of spec.observation) feeds[leaf.name] = tensor([batch, leaf.size])
-  const values = tensor([batch])
-  const fetches: Record<string, FloatTensor> = { value: values }
-  const chosen = spec.action.filter(({ fixed }) => fixed === undefined)
-  const outputs = chosen.map((leaf) => {
-    const names = actionOutputNames(leaf)
-    const size = leaf.kind === 'box' ? leaf.size : leaf.counts.reduce((a, b) => a + b, 0)
-    const row = tensor([batch, size])
-    fetches['logits' in names ? names.logits : names.mean] = row
-    const logStd = 'logStd' in names ? tensor([batch, size]) : null
-    if (logStd !== null && 'logStd' in names) fetches[names.logStd] = logStd
-    return { leaf, size, row, logStd }
-  })
-  const distributionRow = distributionSize(spec)
-  const distribution = new Float32Array(batch * distributionRow)
-  const logStd = new Float32Array(gaussianSize(spec))
-  const state = addState(feeds, fetches, [STATE_INPUT, STATE_OUTPUT], [batch, stateSize(spec)])
-  const run = runner(session, feeds, fetches, state)
+  const tensors = batchTensors(spec, batch)
+  const run = runner(session, tensors.feeds, tensors.fetches, tensors.memory)
   return {
     spec,
     batch,
-    distribution,
-    values: values.data,
-    state: state?.now ?? null,
-    logStd,
+    distribution: tensors.distribution,
+    values: tensors.values,
+    state: tensors.memory?.now ?? null,
+    logStd: tensors.logStd,
     run(rows) {
-      for (const leaf of spec.observation) {
-        copyColumns(rows, rowSize(spec), leaf.offset, feeds[leaf.name].data, leaf.size, 0, leaf.size, batch)
-      }
+      tensors.write(rows)
       asModelFailure('model_run_failed', run)
-      for (const { leaf, size, row, logStd: deviations } of outputs) {
-        copyColumns(row.data, size, 0, distribution, distributionRow, leaf.distributionOffset, size, batch)
-        if (deviations === null) continue
-        if (spec.head === 'squashed_gaussian') {
-          const column = distributionRow / 2 + leaf.logStdOffset
-          copyColumns(deviations.data, size, 0, distribution, distributionRow, column, size, batch)
-        } else logStd.set(deviations.data.subarray(0, size), leaf.logStdOffset)
-      }
+      tensors.read()
     },
     dispose: () => session.dispose(),
   }
@@ -127,22 +102,6 @@ function asModelFailure<Result>(code: 'model_load_failed' | 'model_run_failed', 
   }
 }
 
-export type SessionState = { now: Float32Array; next: Float32Array }
-
-/** The tensors of a policy's memory; null where it has none. */
-export function addState(
-  feeds: Record<string, FloatTensor>,
-  fetches: Record<string, FloatTensor>,
-  [input, output]: [string, string],
-  dims: [number, number],
-): SessionState | null {
-  if (dims[1] === 0) return null
-  const [now, next] = [tensor(dims), tensor(dims)]
-  feeds[input] = now
-  fetches[output] = next
-  return { now: now.data, next: next.data }
-}
-
 export function runner(
   session: OnnxSession,
   feeds: Record<string, FloatTensor>,
@@ -152,24 +111,5 @@ export function runner(
   return () => {
     session.run(feeds, fetches)
     state?.now.set(state.next)
-  }
-}
-
-export function rowSize(spec: PolicySpec): number {
-  return spec.observation.reduce((sum, leaf) => sum + leaf.size, 0)
-}
-
-function copyColumns(
-  from: Float32Array,
-  fromRow: number,
-  fromColumn: number,
-  to: Float32Array,
-  toRow: number,
-  toColumn: number,
-  columns: number,
-  rows: number,
-): void {
-  for (let row = 0; row < rows; row++) {
-    for (let i = 0; i < columns; i++) to[row * toRow + toColumn + i] = from[row * fromRow + fromColumn + i]
   }
 }

@@ -1,15 +1,9 @@
 import { AgentGymError } from '@agentgym/contract'
 import { env } from 'onnxruntime-node'
 import { binding, initOrt } from 'onnxruntime-node/dist/binding.js'
+import type { Tensors } from './tensors.ts'
 
 export type ExecutionProvider = 'cpu' | 'cuda'
-
-/** A tensor as the binding reads one. It has no use for methods, so a plain object does. */
-export type Tensor =
-  | { type: 'float32'; location: 'cpu'; dims: number[]; data: Float32Array }
-  | { type: 'int64'; location: 'cpu'; dims: number[]; data: BigInt64Array }
-
-type Tensors = Record<string, Tensor>
 
 /** A loaded model that runs synchronously and writes its outputs into tensors of the caller. */
 export interface OnnxSession {
@@ -67,13 +61,4 @@ function providerUnavailable(executionProvider: ExecutionProvider, cause?: unkno
     },
     { cause },
   )
-}
-
-export type FloatTensor = Extract<Tensor, { type: 'float32' }>
-
-export function tensor(
-  dims: number[],
-  data: Float32Array = new Float32Array(dims.reduce((a, b) => a * b, 1)),
-): FloatTensor {
-  return { type: 'float32', location: 'cpu', dims, data }
 }

@@ -15,6 +15,9 @@ import { NO_BOUND_OF_SAC, squashLeaf } from './squash.ts'
 /** The spaces that an agent acts in. */
 export type Spaces = { observation: SpaceDescription; action: SpaceDescription }
 
+/** Spaces of an agent, and whether those who ask it must say what is legal. */
+export type ActingSpaces = Spaces & { mask_required?: true }
+
 /** What of a policy decides how it sees and acts, beside the spaces. */
 export type LeafOptions = Pick<PolicySpec, 'head' | 'memory'> & {
   /** Absent: `clipped`, as agents of older versions have it. */

@@ -5,6 +5,8 @@ export type AgentMetrics = {
   text(): Promise<string>
   /** Does something that decides on `decisions` observations, and notes how long it took. */
   timed<Result>(route: string, model: string, decide: () => Result, decisions?: number): Result
+  /** The language model beside the agents was asked, and why. */
+  askedModel(model: string, reason: string): void
   /** A request that was refused or failed, by its code. */
   failed(code: string): void
 }
@@ -26,6 +28,12 @@ export function agentMetrics(): AgentMetrics {
     buckets: [0.00002, 0.00005, 0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.05, 0.25, 1],
     registers,
   })
+  const asked = new Counter({
+    name: 'agent_language_model_requests_total',
+    help: 'Requests that the language model beside the agents was asked for, by agent and reason.',
+    labelNames: ['model', 'reason'] as const,
+    registers,
+  })
   const failures = new Counter({
     name: 'agent_request_failures_total',
     help: 'Requests without a decision, by error code.',
@@ -42,6 +50,7 @@ export function agentMetrics(): AgentMetrics {
       decisions.inc({ model, route }, count)
       return result
     },
+    askedModel: (model, reason) => asked.inc({ model, reason }),
     failed: (code) => failures.inc({ code }),
   }
 }

@@ -1,8 +1,8 @@
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { AgentGymError } from '@agentgym/contract'
 import { createAdaptorServer } from '@hono/node-server'
 import type { Hono } from 'hono'
+import { addressUnusable } from './own-server.ts'
 
 export type Listening = { url: string; close(): Promise<void> }
 
@@ -10,7 +10,7 @@ export type Listening = { url: string; close(): Promise<void> }
 export async function listenAgents(app: Hono, { host, port }: { host: string; port: number }): Promise<Listening> {
   const server = createAdaptorServer({ fetch: app.fetch }) as Server
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (cause: NodeJS.ErrnoException) => reject(unusable(host, port, cause)))
+    server.once('error', (cause: NodeJS.ErrnoException) => reject(addressUnusable(host, port, cause)))
     server.listen(port, host, resolve)
   })
   const { port: own } = server.address() as AddressInfo
@@ -24,17 +24,4 @@ export async function listenAgents(app: Hono, { host, port }: { host: string; po
         setTimeout(() => server.closeAllConnections(), 5_000).unref()
       }),
   }
-}
-
-function unusable(host: string, port: number, cause: NodeJS.ErrnoException): AgentGymError {
-  const inUse = cause.code === 'EADDRINUSE'
-  return new AgentGymError(
-    {
-      code: 'config_invalid',
-      message: `${host}:${port} cannot be used: ${inUse ? 'another program listens there' : cause.message}`,
-      hint: 'Choose another one: --port N, or --port 0 for any that is free.',
-      data: { field: 'port' },
-    },
-    { cause },
-  )
 }

@@ -1,4 +1,5 @@
-import { loadSession, type OnnxSession, type Tensor, tensor } from '../policy/onnx-session.ts'
+import { loadSession, type OnnxSession } from '../policy/onnx-session.ts'
+import { type Tensor, tensor } from '../policy/tensors.ts'
 import { WordPieces } from './word-pieces.ts'
 
 /** The contents of an encoder's files, which `obtainEncoder` has compared with their pinned hashes. */

@@ -14,7 +14,7 @@ import {
 import { removeFromNpmrc, userNpmrc } from '../account/npmrc.ts'
 import type { CommandContext, MakeAction } from '../command-context.ts'
 import { cancelOnInterrupt } from '../command-io.ts'
-import { oneOf, wholeNumber } from '../option-values.ts'
+import { collect, oneOf, wholeNumber } from '../option-values.ts'
 import { callApi } from '../registry/call-api.ts'
 import { askCode, askPassword } from '../terminal/prompts.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
@@ -62,10 +62,6 @@ ${Object.entries(tokenScopes)
   .map(([scope, meaning]) => `  ${scope.padEnd(17)}  ${meaning}`)
   .join('\n')}
 `
-
-function collect(value: string, previous: string[] = []): string[] {
-  return [...previous, value]
-}
 
 type SignupFlags = { username: string; email: string }
 

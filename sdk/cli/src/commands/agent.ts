@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { parsePackageTarget } from '@agentgym/agent/packages'
-import { AgentGymError, checksFailedText, namingFile, type VersionDetails } from '@agentgym/contract'
+import { packagePath } from '@agentgym/client'
+import { AgentGymError, checksFailedText, namingFile, packagePageSchema, type VersionDetails } from '@agentgym/contract'
 import { type Command, Option } from 'commander'
 import { type Connection, findConnection } from '../account/connection.ts'
 import { account } from '../account/log-in.ts'
@@ -15,16 +16,19 @@ import {
   type Upload,
   uploadWithProgress,
 } from '../packages/publish-package.ts'
+import { callApi } from '../registry/call-api.ts'
 import { looksLikeId } from '../registry/find-by-id.ts'
 import { fetchAgent } from '../runs/download-agent.ts'
 import { findRun } from '../runs/run-api.ts'
 import { obtainAgentFolder, resolveAgentFolder } from '../targets/agents.ts'
-import { formatBytes } from '../terminal/format-values.ts'
 import { checkLines, fieldLines } from '../terminal/table.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
 import { verificationLines } from '../verification/server-verification.ts'
 import { type VerificationReport, verifyFolder, verifyPublished } from '../verification/verify-agent.ts'
+import { agentExport } from './agent-export.ts'
+import { agentMcp } from './agent-mcp.ts'
 import { agentServe } from './agent-serve.ts'
+import { addLanguageModelOptions } from './agent-serve-model.ts'
 import { install } from './install.ts'
 
 export function addAgentCommands(program: Command, action: MakeAction): void {
@@ -38,6 +42,7 @@ export function addAgentCommands(program: Command, action: MakeAction): void {
     .description('publish an agent; the server re-runs its evaluation and signs the result')
     .option('--name <NAME>', '@scope/name (default: from package.json, in the scope of your account)')
     .option('--version <VERSION>', 'version (default: from package.json)')
+    .option('--summary <TEXT>', "one sentence for lists (default: from package.json, else the package's latest)")
     .option('--tag <TAG>', 'distribution tag (default: latest, for the newest release)')
     .option('--private', 'visible to members of the account only (new packages)')
     .option('--dry-run', 'show what would be uploaded, without uploading')
@@ -53,21 +58,32 @@ export function addAgentCommands(program: Command, action: MakeAction): void {
   agent
     .command('export')
     .argument('<AGENT>', 'agent folder, name in ./agents, run ID, or @scope/name[@range], which is installed')
-    .argument('<FILE>', 'file to write')
-    .description('write an agent in another form, such as weights that a scenario can play')
+    .argument('<PATH>', 'file to write, or the folder (onnx)')
+    .description('write an agent in another form: weights that a scenario can play, or a model for any ONNX runtime')
     .addOption(
-      new Option('--to <FORM>', 'weights: JSON for frozenPolicy of @agentgym/scenario, such as an opponent')
-        .choices(['weights'])
+      new Option(
+        '--to <FORM>',
+        'weights: JSON for frozenPolicy of @agentgym/scenario, such as an opponent; onnx: a folder for other runtimes',
+      )
+        .choices(['weights', 'onnx'])
         .default('weights'),
     )
     .action(action(agentExport))
-  agent
+  const serve = agent
     .command('serve')
     .argument('<AGENT...>', 'agent folder, name in ./agents, run ID or @scope/name[@range]')
-    .description('serve agents to OpenAI-compatible clients; clients send the key in AGENTGYM_AGENT_KEY, if it is set')
+    .description(
+      'serve agents to OpenAI-compatible and MCP clients; clients send the key in AGENTGYM_AGENT_KEY, if it is set',
+    )
     .option('--host <ADDRESS>', 'address to listen on', '127.0.0.1')
     .option('--port <N>', 'port to listen on; 0 for any that is free', wholeNumber('port', portRange), 4480)
-    .action(action(agentServe))
+  addLanguageModelOptions(serve).action(action(agentServe))
+  agent
+    .command('mcp')
+    .argument('<AGENT...>', 'agent folder, name in ./agents or @scope/name[@range]')
+    .description('serve agents as MCP tools over standard input and output, for the client that starts this command')
+    .option('--config', 'print the configuration for MCP clients (mcpServers) instead')
+    .action(action(agentMcp))
   agent
     .command('types')
     .argument('<AGENT>', 'agent folder, name in ./agents, run ID or @scope/name[@range]')
@@ -80,29 +96,6 @@ export function addAgentCommands(program: Command, action: MakeAction): void {
     .argument('<NAME...>', '@scope/name[@range, tag or version]')
     .description('install agents, like agentgym install')
     .action(action(install))
-}
-
-type AgentExportFlags = { to: 'weights' }
-
-/** `agentgym agent export`: writes an agent in another form. */
-export async function agentExport(
-  target: string,
-  file: string,
-  { to }: AgentExportFlags,
-  context: CommandContext,
-): Promise<void> {
-  const folder = await obtainAgentFolder(target, context)
-  const { readFrozenWeights } = await context.runtime()
-  const weights = await readFrozenWeights(folder)
-  const path = context.resolve(file)
-  const text = `${JSON.stringify(weights, null, 1)}\n`
-  await namingFile(path, () => writeFile(path, text))
-  context.printJson({ file: path, format: to, bytes: Buffer.byteLength(text), ...weights.agent })
-  const { symbols, paint } = context.terminal
-  const shown = safeText(context.displayPath(path))
-  context.print(`${symbols.ok} Wrote ${shown} (${formatBytes(Buffer.byteLength(text))})`)
-  const example = `frozenPolicy(weights)`
-  context.print(`${symbols.next} Import it in a scenario and play it with ${paint.accent(example)}`)
 }
 
 /** `agentgym agent types`: what a program that loads the agent passes and gets, as source code. */
@@ -128,6 +121,7 @@ async function agentTypes(
 type AgentPublishFlags = {
   name?: string
   version?: string
+  summary?: string
   tag?: string
   private?: boolean
   dryRun?: boolean
@@ -142,8 +136,11 @@ type AgentPublishFlags = {
 export async function agentPublish(target: string, flags: AgentPublishFlags, context: CommandContext): Promise<void> {
   const connection = await findConnection(context)
   const files = await agentFiles(target, connection, context)
-  const identity = { name: flags.name, version: flags.version }
-  const packed = await packAgent(files, { ...identity, account: (await account(connection)).username })
+  const packed = await packAgent(files, {
+    ...{ name: flags.name, version: flags.version, summary: flags.summary },
+    account: (await account(connection)).username,
+    knownSummary: (name) => summaryOfPackage(connection, name),
+  })
   if (flags.dryRun) return printDryRun(packed, { json: {}, lines: [] }, connection, flags, context)
 
   const upload = await uploadWithProgress(packed, connection, flags, context).catch((error) => {
@@ -152,6 +149,17 @@ export async function agentPublish(target: string, flags: AgentPublishFlags, con
   if (flags.wait === false) return printUploaded(packed, upload, context)
   const answer = await awaitChecks(connection, packed, upload, context)
   printOutcome(packed, { answer, upload }, context)
+}
+
+/** Of its latest version. Undefined for a new package. */
+async function summaryOfPackage(connection: Connection, name: string): Promise<string | undefined> {
+  try {
+    const { summary } = await callApi(connection, { path: packagePath(name), answer: packagePageSchema })
+    return summary ?? undefined
+  } catch (error) {
+    if (error instanceof AgentGymError && error.code === 'package_not_found') return undefined
+    throw error
+  }
 }
 
 /** From a folder, the name of one in ./agents, or a run of the user. */

@@ -8,8 +8,7 @@ import { callApi } from '../registry/call-api.ts'
 import { askPassword } from '../terminal/prompts.ts'
 import { renderTable } from '../terminal/table.ts'
 import { safeText } from '../terminal/text.ts'
-
-const dataOption = ['--data <DIR>', 'data folder of the server (default: server in AGENTGYM_HOME)'] as const
+import { type DataFlags, dataOption, settingsOf } from './server-data.ts'
 
 export function addOperatorCommands(program: Command, action: MakeAction): void {
   const group = program
@@ -76,16 +75,6 @@ export function addOperatorCommands(program: Command, action: MakeAction): void 
     .option('--local', 'on the database of the server (DATABASE_URL, or --data while it is stopped)')
     .option(...dataOption)
     .action(action(operatorResetSecondFactor))
-}
-
-type DataFlags = { data?: string }
-
-/** The settings that `agentgym serve` would read. */
-function settingsOf({ data }: DataFlags, context: CommandContext) {
-  return {
-    environment: context.io.environment,
-    ...(data === undefined ? {} : { data: context.resolve(data) }),
-  }
 }
 
 /** `agentgym operator add`: an existing user, or a new account where `--email` is given. */

@@ -3,14 +3,8 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { findReadmePlaceholder, scenarioPackageSchema } from '@agentgym/contract'
 import { describe, expect, it } from 'vitest'
-import {
-  checkName,
-  checkTitle,
-  nameFromFolder,
-  scenarioTemplates,
-  titleFromName,
-  writeTemplate,
-} from './scenario-init.ts'
+import { checkName, checkTitle, nameFromFolder, titleFromName } from '../packages/scenario-folder.ts'
+import { scenarioTemplates, writeTemplate } from './scenario-init.ts'
 
 describe('names and titles', () => {
   it.each([

@@ -1,13 +1,23 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rm, stat, symlink, writeFile } from 'node:fs/promises'
-import { basename, dirname, join, relative } from 'node:path'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { AgentGymError, namingFile, nearestName, scenarioPackageSchema } from '@agentgym/contract'
+import { AgentGymError, namingFile, nearestName } from '@agentgym/contract'
 import { readScenarioPackage } from '@agentgym/runtime/scenario-package'
 import { isCancel, select, text } from '@clack/prompts'
 import type { Command } from 'commander'
 import type { CommandContext, MakeAction } from '../command-context.ts'
 import type { CommandIo } from '../command-io.ts'
+import {
+  checkName,
+  checkTitle,
+  library,
+  nameFromFolder,
+  refuseConflicts,
+  requireValid,
+  titleFromName,
+  writeLibrary,
+} from '../packages/scenario-folder.ts'
 import { unscopedName } from '../targets/scenarios.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
 
@@ -37,7 +47,7 @@ async function scenarioInit(directory: string | undefined, flags: InitFlags, con
     })
   }
   const folder = context.resolve(directory)
-  await refuseConflicts(folder, context)
+  await refuseConflicts(folder, templateFiles, context)
   const answers = await answer(folder, flags, context)
   if (!answers) {
     context.print('Canceled. Nothing was written.')
@@ -70,27 +80,6 @@ async function refreshLibrary(directory: string, context: CommandContext): Promi
   context.print(`${paint.accent(symbols.ok)} ${existed ? 'Refreshed' : 'Wrote'} ${shown} of ${safeText(name)}`)
 }
 
-async function refuseConflicts(folder: string, context: CommandContext): Promise<void> {
-  const entry = await stat(folder).catch(() => undefined)
-  const shown = shellQuote(context.displayPath(folder))
-  if (entry && !entry.isDirectory()) {
-    throw new AgentGymError({
-      code: 'usage_invalid',
-      message: `${shown} is a file, not a folder`,
-      hint: 'Choose a new or empty folder.',
-      data: { path: folder },
-    })
-  }
-  const present = [...templateFiles, library].filter((file) => existsSync(join(folder, file)))
-  if (present.length === 0) return
-  throw new AgentGymError({
-    code: 'usage_invalid',
-    message: `${shown} already contains ${present.join(', ')}; nothing was written`,
-    hint: 'Choose another folder, or remove these files.',
-    data: { path: folder, files: present },
-  })
-}
-
 async function answer(folder: string, flags: InitFlags, context: CommandContext): Promise<InitAnswers | undefined> {
   const template = flags.template === undefined ? undefined : readTemplate(flags.template)
   const name = flags.name ?? nameFromFolder(folder)
@@ -114,19 +103,6 @@ function readTemplate(text: string): ScenarioTemplate {
     message: `--template is ${JSON.stringify(text.slice(0, 100))}, which is not a template`,
     hint: `${nearest ? `Did you mean ${nearest}? ` : ''}Use one of: ${scenarioTemplates.join(', ')}.`,
     data: { field: 'template', ...(nearest ? { suggestion: nearest } : {}) },
-  })
-}
-
-function requireValid(field: string, problem: string | undefined, value: string): void {
-  if (problem === undefined) return
-  throw new AgentGymError({
-    code: 'config_invalid',
-    message: `--${field} is ${JSON.stringify(value.slice(0, 250))}, which is not ${problem}`,
-    hint:
-      field === 'name'
-        ? 'Set a name such as my-maze or @you/my-maze with --name.'
-        : 'Set a shorter title with --title.',
-    data: { field },
   })
 }
 
@@ -186,10 +162,6 @@ const sources = {
   gitignore: '.gitignore',
 }
 
-/** What package.json names as `@agentgym/scenario`, and where `npm install` links it. */
-const library = 'vendor/scenario'
-const link = 'node_modules/@agentgym/scenario'
-
 /** Path of each file in the new folder. */
 const templateFiles = Object.values(sources)
 
@@ -206,47 +178,9 @@ export async function writeTemplate(folder: string, answers: InitAnswers): Promi
   return templateFiles
 }
 
-/** Gives editors and tests `@agentgym/scenario` at once, without an install. */
-async function writeLibrary(folder: string, context: CommandContext): Promise<void> {
-  const runtime = await context.runtime()
-  const path = join(folder, library)
-  await namingFile(path, () => runtime.writeScenarioLibrary(path))
-  if (existsSync(join(folder, 'node_modules'))) return
-  await mkdir(dirname(join(folder, link)), { recursive: true })
-  await symlink(relative(dirname(link), library), join(folder, link))
-}
-
 function fillIn(file: string, text: string, { name, title }: InitAnswers): string {
   if (file !== 'package.json')
     return text.replaceAll('{{title}}', () => title).replaceAll('{{agent}}', unscopedName(name))
   const manifest = JSON.parse(text)
   return `${JSON.stringify({ ...manifest, name, agentgym: { ...manifest.agentgym, title } }, null, 2)}\n`
-}
-
-/** Why a name cannot be an npm name; undefined when it can. */
-export function checkName(name: string): string | undefined {
-  const parsed = scenarioPackageSchema.shape.name.safeParse(name)
-  return parsed.success ? undefined : parsed.error.issues[0].message
-}
-
-/** Why a title is invalid; undefined when it is valid. */
-export function checkTitle(title: string): string | undefined {
-  const parsed = scenarioPackageSchema.shape.agentgym.shape.title.safeParse(title.trim())
-  return parsed.success ? undefined : 'one to 80 characters'
-}
-
-/** `My Maze` → `my-maze`. */
-export function nameFromFolder(folder: string): string {
-  return basename(folder)
-    .toLowerCase()
-    .replace(/[^a-z0-9._-]+/g, '-')
-    .replace(/^[._-]+|[._-]+$/g, '')
-}
-
-/** `@you/my-maze` → `My maze`. */
-export function titleFromName(name: string): string {
-  const words = unscopedName(name)
-    .replace(/[._-]+/g, ' ')
-    .trim()
-  return (words.charAt(0).toUpperCase() + words.slice(1)).slice(0, 80)
 }

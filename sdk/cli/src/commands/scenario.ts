@@ -21,6 +21,8 @@ import { safeText, shellQuote } from '../terminal/text.ts'
 import { warnOfMissingWalls } from '../walls.ts'
 import { addScenarioDiff } from './scenario-diff.ts'
 import { addScenarioDoctor } from './scenario-doctor.ts'
+import { addScenarioFromTools } from './scenario-from-tools.ts'
+import { addScenarioFromTraces } from './scenario-from-traces.ts'
 import { addScenarioInit } from './scenario-init.ts'
 import { addScenarioProfile } from './scenario-profile.ts'
 import { addScenarioTest } from './scenario-test.ts'
@@ -32,6 +34,8 @@ export function addScenarioCommands(program: Command, action: MakeAction): void 
     .usage('COMMAND [options]')
     .description('create, check, build and publish scenarios')
   addScenarioInit(scenario, action)
+  addScenarioFromTools(scenario, action)
+  addScenarioFromTraces(scenario, action)
   scenario
     .command('check')
     .argument('[DIR]', folderArgument, '.')

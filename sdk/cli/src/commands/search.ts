@@ -20,6 +20,8 @@ export function addSearchCommand(program: Command, action: MakeAction): void {
     .option('--difficulty <NAME>', 'beginner, intermediate, advanced or expert')
     .option('--algorithm <NAME>', 'such as ppo')
     .option('--price <PRICE>', 'free or paid')
+    .option('--scenario <NAME>', 'agents trained on this scenario, such as @acme/cart-pole')
+    .option('--solved <ANSWER>', 'yes: agents that are verified and meet all targets; no: the others')
     .option('--sort <ORDER>', 'relevance, downloads, newest or quality')
     .option('--limit <N>', 'packages per page (default: 20)', wholeNumber('limit', pageRange))
     .option('--cursor <CURSOR>', cursorText)
@@ -32,6 +34,8 @@ export type SearchFlags = {
   difficulty?: string
   algorithm?: string
   price?: string
+  scenario?: string
+  solved?: string
   sort?: string
   limit?: number
   cursor?: string
@@ -59,8 +63,8 @@ export async function search(words: readonly string[], flags: SearchFlags, conte
   for (const line of footLines(found, q, flags, terminal)) context.print(line)
 }
 
-function hasFilter({ kind, category, difficulty, algorithm, price }: SearchFlags): boolean {
-  return [kind, category, difficulty, algorithm, price].some((value) => value !== undefined)
+function hasFilter({ kind, category, difficulty, algorithm, price, scenario, solved }: SearchFlags): boolean {
+  return [kind, category, difficulty, algorithm, price, scenario, solved].some((value) => value !== undefined)
 }
 
 function packageLines(packages: readonly ListedPackage[], terminal: Terminal): string[] {

@@ -28,6 +28,7 @@ const kinds = [
   ['train', 'training'],
   ['evaluate', 'evaluation'],
   ['check', 'checks'],
+  ['replay', 'kept episodes'],
 ] as const
 
 /** The server's queue and workers, and the user's runs. No line is wider than the terminal. */

@@ -35,6 +35,7 @@ export type RemoteFlags = {
   watch?: boolean
   budget?: string
   publish?: string
+  summary?: string
   private?: boolean
   note?: string
   account?: string
@@ -70,8 +71,8 @@ const publishing = {
   agent: {
     needs: 'remote runs start from a published agent',
     publish: (shown: string) =>
-      `Publish it with agentgym agent publish ${shown} --name @you/name, then start from its name: --from @you/name`,
-    find: 'Use the form @scope/name, such as @acme/cart-pole-ppo. An agent on this machine must be published first: agentgym agent publish DIR --name @you/name',
+      `Publish it with agentgym agent publish ${shown} --name @you/name --summary TEXT, then start from its name: --from @you/name`,
+    find: 'Use the form @scope/name, such as @acme/cart-pole-ppo. An agent on this machine must be published first: agentgym agent publish DIR --name @you/name --summary TEXT',
   },
 }
 
@@ -148,7 +149,7 @@ async function budgetMinor(connection: Connection, text: string): Promise<number
 async function publishField(
   connection: Connection,
   text: string,
-  { account: owner, private: hidden }: RemoteFlags,
+  { account: owner, private: hidden, summary }: RemoteFlags,
 ): Promise<StartRunRequest['publish']> {
   const scoped = text.startsWith('@') ? text : `@${owner ?? (await account(connection)).username}/${text}`
   const target = parsePackageTarget(scoped)
@@ -160,7 +161,7 @@ async function publishField(
       data: { field: 'publish' },
     })
   }
-  return { name: target.name, version: target.range, visibility: hidden ? 'private' : undefined }
+  return { name: target.name, version: target.range, visibility: hidden ? 'private' : undefined, summary }
 }
 
 function submittedLines(run: Run, { terminal }: CommandContext): string[] {

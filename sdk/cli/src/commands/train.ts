@@ -6,19 +6,21 @@ import {
   defaultedSettings,
   type ResultEvent,
   resolveTrainingPlan,
+  type SuccessCriteria,
   trainingAlgorithms,
 } from '@agentgym/contract'
-import type { WarmStart } from '@agentgym/runtime'
+import type { BuiltScenario, OpenedEnvironment, WarmStart } from '@agentgym/runtime'
 import type { Command } from 'commander'
 import { agentGymHome } from '../account/connection.ts'
 import type { CommandContext, MakeAction, Runtime } from '../command-context.ts'
 import { cancelOnInterrupt } from '../command-io.ts'
-import { collectSetting, countRange, seedList, seedText, wholeNumber } from '../option-values.ts'
+import { collectSetting, countRange, seedList, seedText, targetReturn, wholeNumber } from '../option-values.ts'
 import { type ComparedRun, comparisonLines, groupBySettings, writeCurves } from '../runs/compare-runs.ts'
 import { returnCurve } from '../runs/local-report.ts'
 import { findLocalRun, RunRecorder, readLocalCurve } from '../runs/local-runs.ts'
 import { agentsFolder, obtainAgentFolder } from '../targets/agents.ts'
-import { findLocalScenario, obtainScenarioFolder, unscopedName } from '../targets/scenarios.ts'
+import { addEnvironmentOptions, type EnvironmentFlags, openEnvironment } from '../targets/environments.ts'
+import { findLocalScenario, obtainScenarioFolder } from '../targets/scenarios.ts'
 import { safeText, shellQuote } from '../terminal/text.ts'
 import { chooseView } from '../training-view/choose-view.ts'
 import { parentText, type TrainingPlan } from '../training-view/run-state.ts'
@@ -35,10 +37,12 @@ import {
 import { type RemoteFlags, trainRemote } from './train-remote.ts'
 
 export function addTrainCommand(program: Command, action: MakeAction): void {
-  program
+  const command = program
     .command('train')
-    .argument('<TARGET>', 'scenario folder, built-in name, or @scope/name[@range] from the registry')
-    .description('train an agent on a scenario')
+    .argument('[TARGET]', 'scenario folder, built-in name, or @scope/name[@range] from the registry')
+    .description('train an agent on a scenario, or on an environment of your own')
+  addEnvironmentOptions(command, environmentText)
+    .option('--target <RETURN>', 'with --env: mean return to reach on held-out episodes (default: none)', targetReturn)
     .option('--algorithm <NAME>', `${trainingAlgorithms.join(', ')} (default: the scenario's, else ppo)`)
     .option('--steps <N>', "environment steps (default: the scenario's)", wholeNumber('steps', countRange))
     .option('--seed <S>', `${seedText}, or several such as 1..5 or 1,7 (default: ${defaultSeed})`, seedList)
@@ -54,6 +58,7 @@ export function addTrainCommand(program: Command, action: MakeAction): void {
     .option('--remote', "train on the server's workers; TARGET is @scope/name[@range]")
     .option('--budget <AMOUNT>', 'remote: spending limit, such as 2.50, in the currency of the server')
     .option('--publish <NAME[@VERSION]>', 'remote: publish the agent when the run completes')
+    .option('--summary <TEXT>', 'with --publish: one sentence for lists (needed for a new package)')
     .option('--private', 'with --publish: visible to members of the account only (new packages)')
     .option('--account <NAME>', 'remote: organization that owns the run (default: your account)')
     .option('--note <TEXT>', 'remote: note shown in lists of runs')
@@ -66,32 +71,65 @@ export function addTrainCommand(program: Command, action: MakeAction): void {
     .action(action(train))
 }
 
-export type TrainFlags = Omit<RemoteFlags, 'seed'> & {
-  seed?: number[]
-  resume?: boolean
-  remote?: boolean
-}
+const environmentText =
+  'train on a process of yours: gymnasium:ID, python:MODULE:FUNCTION, openenv:URL, or the http:// or ws:// address of a server of the vector protocol'
+
+export type TrainFlags = Omit<RemoteFlags, 'seed'> &
+  EnvironmentFlags & {
+    target?: number
+    seed?: number[]
+    resume?: boolean
+    remote?: boolean
+  }
 
 const defaultSeed = 1
-const remoteOptions = ['budget', 'publish', 'private', 'note', 'account', 'trajectories', 'yes'] as const
+const remoteOptions = ['budget', 'publish', 'summary', 'private', 'note', 'account', 'trajectories', 'yes'] as const
 
-/** `agentgym train`: trains an agent on a scenario in the sandbox and writes it as a package. */
-export async function train(target: string, flags: TrainFlags, context: CommandContext): Promise<void> {
+/**
+ * `agentgym train`: trains an agent on a scenario in the sandbox, or on a process of the user's, and writes it as a package.
+ */
+export async function train(target: string | undefined, flags: TrainFlags, context: CommandContext): Promise<void> {
   refuseContradictions(flags, context)
-  if (flags.remote) return trainRemote(target, { ...flags, seed: flags.seed?.[0] }, context)
-  if (flags.watch && !(context.terminal.live && context.io.stdin.isTTY)) {
-    context.print(`${context.terminal.symbols.warning} --watch needs a terminal; showing plain progress`)
+  if (flags.env === undefined) return trainOnScenario(requireTarget(target), flags, context)
+  refuseScenarioOptions(target, flags)
+  const success: SuccessCriteria = flags.target === undefined ? {} : { return_mean: flags.target }
+  const environment = await openEnvironment(flags.env, flags, success, context)
+  try {
+    await trainOn(environment, `--env ${shellQuote(flags.env)}`, flags, context)
+  } finally {
+    await environment.close()
   }
+}
+
+async function trainOnScenario(target: string, flags: TrainFlags, context: CommandContext): Promise<void> {
+  if (flags.remote) return trainRemote(target, { ...flags, seed: flags.seed?.[0] }, context)
   const runtime = await context.runtime()
   // Both wait for another program: esbuild, and one behind the walls.
   const [scenario] = await Promise.all([
     obtainScenarioFolder(target, context).then(runtime.loadScenario),
     warnOfMissingWalls(context),
   ])
-  const out = context.resolve(flags.out ?? join(agentsFolder, unscopedName(scenario.package.name)))
+  const local = (await findLocalScenario(target, context)) !== undefined
+  // A run goes on with the version that it began with.
+  const exact = local ? target : `${scenario.package.name}@${scenario.package.version}`
+  await trainOn(scenario, shellQuote(exact), flags, context)
+}
+
+/** `again` names the scenario or the environment in the command that resumes the run. */
+async function trainOn(
+  scenario: TrainJob['scenario'],
+  again: string,
+  flags: TrainFlags,
+  context: CommandContext,
+): Promise<void> {
+  if (flags.watch && !(context.terminal.live && context.io.stdin.isTTY)) {
+    context.print(`${context.terminal.symbols.warning} --watch needs a terminal; showing plain progress`)
+  }
+  const runtime = await context.runtime()
+  const out = context.resolve(flags.out ?? join(agentsFolder, runtime.packageNameOf(scenario.package.name)))
   const from = flags.from === undefined ? undefined : await obtainAgentFolder(flags.from, context)
   const start = from === undefined ? undefined : await runtime.readWarmStart(from)
-  const job = { target, flags, context, runtime, scenario, from, start }
+  const job = { again, flags, context, runtime, scenario, from, start }
   const [seed = defaultSeed, ...moreSeeds] = flags.seed ?? []
   if (moreSeeds.length > 0) return trainSeeds(job, [seed, ...moreSeeds], out)
   if (flags.resume) {
@@ -112,11 +150,11 @@ export async function train(target: string, flags: TrainFlags, context: CommandC
 }
 
 type TrainJob = {
-  target: string
+  again: string
   flags: TrainFlags
   context: CommandContext
   runtime: Runtime
-  scenario: Awaited<ReturnType<Runtime['loadScenario']>>
+  scenario: BuiltScenario | OpenedEnvironment
   /** Folder of the agent to start from, and what it contains. */
   from: string | undefined
   start: WarmStart | undefined
@@ -165,7 +203,7 @@ async function trainSeeds(job: TrainJob, seeds: number[], out: string): Promise<
 
 /** Trains and records one run; resolves to the ID of its record. */
 async function trainOne(job: TrainJob, { request, plan, out, resume, parent }: PlannedRun): Promise<string> {
-  const { target, flags, context, runtime, scenario, start } = job
+  const { flags, context, runtime, scenario, start } = job
   const { name, version, agentgym } = scenario.package
   const { algorithm, settings } = plan
   const shown: TrainingPlan = {
@@ -209,8 +247,7 @@ async function trainOne(job: TrainJob, { request, plan, out, resume, parent }: P
     await closed
     await recorder.failed(error)
     await dropEmptyRun(out, context)
-    const exact = (await findLocalScenario(target, context)) === undefined ? `${name}@${version}` : target
-    throw explainCheckpoint(error, { ...job, target: exact }, out)
+    throw explainCheckpoint(error, job, out)
   } finally {
     interrupt.release()
     if (!closed) await view?.close()
@@ -238,11 +275,36 @@ function warnOfRecord({ problem }: RunRecorder, { print, terminal }: CommandCont
   print(`${terminal.symbols.warning} This run is missing from agentgym runs list: ${safeText(reason)}`)
 }
 
+function requireTarget(target: string | undefined): string {
+  if (target !== undefined) return target
+  throw new AgentGymError({
+    code: 'usage_invalid',
+    message: 'train needs a scenario, or an environment of yours',
+    hint: 'Name a scenario, such as agentgym train cart-pole, or use --env gymnasium:CartPole-v1.',
+  })
+}
+
+/** What is the scenario's, or the server's, where an environment of the user's is trained on. */
+function refuseScenarioOptions(target: string | undefined, flags: TrainFlags): void {
+  if (target === undefined && !flags.remote) return
+  throw new AgentGymError({
+    code: 'usage_invalid',
+    message:
+      target === undefined
+        ? '--env and --remote cannot be combined'
+        : `--env and the scenario ${shellQuote(target)} cannot be combined`,
+    hint: target === undefined ? 'Workers cannot reach your process: train here.' : 'Remove one of them.',
+  })
+}
+
 function refuseContradictions(flags: TrainFlags, context: CommandContext): void {
   const clash = (message: string, hint: string) => new AgentGymError({ code: 'usage_invalid', message, hint })
   const remoteOnly = remoteOptions.find((name) => flags[name] !== undefined)
   if (remoteOnly !== undefined && !flags.remote) {
     throw clash(`--${remoteOnly} needs --remote`, `Add --remote, or remove --${remoteOnly}.`)
+  }
+  if (flags.target !== undefined && flags.env === undefined) {
+    throw clash('--target needs --env', "A scenario's own success criteria are in its package.json.")
   }
   if (flags.resume && flags.remote) {
     throw clash('--resume and --remote cannot be combined', 'Resume a remote run with agentgym runs resume ID.')
@@ -299,14 +361,15 @@ const repeated: readonly string[] = [
 ]
 
 /** Adds the checkpoint to the hint of a failure, and the command to resume, if that can help. */
-function explainCheckpoint(error: unknown, { target, flags, context }: TrainJob, out: string): unknown {
+function explainCheckpoint(error: unknown, { again, scenario, flags, context }: TrainJob, out: string): unknown {
   if (!(error instanceof AgentGymError) || typeof error.data.checkpoint !== 'string') return error
   const several = (flags.seed?.length ?? 1) > 1
   const outOption = flags.out === undefined && !several ? '' : ` --out ${shellQuote(context.displayPath(out))}`
-  const command = `agentgym train ${shellQuote(target)}${outOption} --resume`
+  const command = `agentgym train ${again}${outOption} --resume`
   const cancelled = error.code === 'training_cancelled'
   const checkpoint = `Checkpoint: ${context.displayPath(error.data.checkpoint)}.`
-  const canResume = !repeated.includes(error.code)
+  // A scenario that was corrected is another one; an environment of the user's goes on as what it was.
+  const canResume = 'external' in scenario || !repeated.includes(error.code)
   const hint = canResume
     ? `${checkpoint} Resume: ${command}`
     : `${checkpoint} Resuming would end in the same way: train with what you have changed, and --force.`

@@ -34,6 +34,11 @@ export function addWorkerCommand(program: Command, action: MakeAction): void {
       '--without-walls <WALLS>',
       'parts of the sandbox that this machine may lack, such as network,processes, or any (default: AGENTGYM_WITHOUT_WALLS, or none)',
     )
+    .option(
+      '--exit-when-idle <SECONDS>',
+      'end after this long without a job other than calls, for engines that start a worker per job',
+      wholeNumber('exit-when-idle', { least: 1, greatest: 86_400 }),
+    )
     .action(action(worker))
 }
 
@@ -41,7 +46,7 @@ const besidePollMs = 500
 /** How long a worker whose parent is gone tries to release its jobs. */
 const orphanMs = 15_000
 
-const workerKinds = ['check', 'evaluate', 'train', 'call'] as const
+const workerKinds = ['replay', 'check', 'evaluate', 'train', 'call'] as const
 
 type WorkerFlags = {
   server?: string
@@ -50,6 +55,7 @@ type WorkerFlags = {
   name?: string
   price?: number
   withoutWalls?: string
+  exitWhenIdle?: number
 }
 
 /** `agentgym worker`: runs jobs of a server until Ctrl-C. */
@@ -90,6 +96,7 @@ export async function worker(flags: WorkerFlags, context: CommandContext): Promi
     setTimeout(() => abandoned.abort(), orphanMs).unref()
   }
   const removeListener = parent?.onGone(orphaned)
+  const idle = idleTimer(flags.exitWhenIdle, interrupt.interrupt)
   if (!beside) context.print(`${symbols.next} Running jobs of ${server}: ${kinds.join(', ')}. Press Ctrl-C to stop.`)
   try {
     await explained(connection, () =>
@@ -102,6 +109,7 @@ export async function worker(flags: WorkerFlags, context: CommandContext): Promi
         // Polling the local server is cheap, and its user is waiting.
         ...(beside ? { pollMs: besidePollMs } : {}),
         onEvent: (event) => {
+          idle(event)
           context.printJson(event)
           const line = workerLine(event, context.terminal)
           if (line !== undefined && !(beside && event.event === 'waiting')) context.print(line)
@@ -112,6 +120,15 @@ export async function worker(flags: WorkerFlags, context: CommandContext): Promi
     removeListener?.()
     interrupt.release()
     parent?.disconnect()
+  }
+}
+
+/** Calls `end` after `seconds` in which the worker had no job. */
+function idleTimer(seconds: number | undefined, end: () => void): (event: WorkerEvent) => void {
+  let timer: NodeJS.Timeout | undefined
+  return ({ event }) => {
+    if (event === 'waiting' && seconds !== undefined) timer = setTimeout(end, seconds * 1_000).unref()
+    if (event === 'leased') clearTimeout(timer)
   }
 }
 
@@ -135,7 +152,8 @@ function invalid(field: string, message: string, hint: string): AgentGymError {
   return new AgentGymError({ code: 'config_invalid', message, hint, data: { field } })
 }
 
-const verbs = { check: 'Check', evaluate: 'Evaluate', train: 'Train on' }
+const verbs = { replay: 'Replay an episode of', check: 'Check', evaluate: 'Evaluate', train: 'Train on' }
+const results = { replay: 'replayed', check: 'passed its checks', evaluate: 'evaluated', train: 'trained' }
 
 /** A worker's event as one line; undefined for events that only programs need. */
 export function workerLine(event: WorkerEvent, { paint, symbols }: Terminal): string | undefined {
@@ -162,7 +180,7 @@ export function workerLine(event: WorkerEvent, { paint, symbols }: Terminal): st
     case 'restarted':
       return `${symbols.warning} The trainer of ${name}${run} exited; resuming from iteration ${event.iteration}: ${safeText(event.error.message, 300)}`
     case 'finished':
-      if (event.ok) return `${ok} ${name} ${event.kind === 'check' ? 'passed its checks' : 'evaluated'}`
+      if (event.ok) return `${ok} ${name} ${results[event.kind]}`
       return `${paint.fail(symbols.failed)} ${name} failed: ${safeText(event.failed.join(', '), 300)}`
     case 'ended':
       return endLine(event, `${name}${run}`, { paint, symbols })

@@ -4,7 +4,12 @@ import { packAgent } from './pack-agent.ts'
 
 const text = (value: string) => new TextEncoder().encode(value)
 const agent = new Map([
-  ['package.json', text('{"name":"cart-pole-ppo","version":"0.1.0","license":"MIT","agentgym":{"kind":"agent"}}')],
+  [
+    'package.json',
+    text(
+      '{"name":"cart-pole-ppo","version":"0.1.0","description":"Balances.","license":"MIT","agentgym":{"kind":"agent"}}',
+    ),
+  ],
   ['agent.json', text('{}')],
   ['model.onnx', text('model')],
   ['README.md', text('# Agent')],
@@ -21,6 +26,7 @@ describe('packAgent', () => {
     expect(await manifestOf(packed.bytes)).toEqual({
       name: '@ann/cart-pole-ppo',
       version: '0.1.0',
+      description: 'Balances.',
       license: 'MIT',
       agentgym: { kind: 'agent' },
     })
@@ -30,6 +36,24 @@ describe('packAgent', () => {
     const named = await packAgent(agent, { account: 'ann', name: '@acme/pole', version: '2.0.0' })
     expect(named).toMatchObject({ name: '@acme/pole', version: '2.0.0' })
     expect(await packAgent(agent, { account: 'ann', name: 'pole' })).toMatchObject({ name: '@ann/pole' })
+  })
+
+  it('uses the given summary, and refuses an agent without one', async () => {
+    const described = await packAgent(agent, { account: 'ann', summary: 'Balances a pole.' })
+    expect(await manifestOf(described.bytes)).toMatchObject({
+      description: 'Balances a pole.',
+      agentgym: { kind: 'agent', summary: 'Balances a pole.' },
+    })
+    const bare = text('{"name":"a","version":"0.1.0","license":"MIT","agentgym":{"kind":"agent"}}')
+    const trained = new Map([...agent, ['package.json', bare]])
+    await expect(packAgent(trained, { account: 'ann' })).rejects.toMatchObject({
+      code: 'package_summary_missing',
+      hint: expect.stringContaining('--summary'),
+    })
+    await expect(packAgent(trained, { account: 'ann', summary: '[REPLACE: it]' })).rejects.toMatchObject({
+      code: 'package_summary_placeholder',
+    })
+    expect((await packAgent(trained, { account: 'ann', summary: 'Balances.' })).version).toBe('0.1.0')
   })
 
   it('is deterministic in any order of files', async () => {

@@ -98,6 +98,10 @@ describe('a packed scenario', () => {
     ['name_invalid', { name: 'line' }],
     ['package_marked_private', { private: true }],
     ['package_license_missing', { license: undefined }],
+    [
+      'package_summary_placeholder',
+      { agentgym: { ...manifest.agentgym, summary: '[REPLACE: what the agent learns]' } },
+    ],
     ['manifest_invalid', { agentgym: { ...manifest.agentgym, entry: 'dist/index.ts' } }],
   ])('is refused before it is sent: %s', async (code, change) => {
     write('dist/index.ts', source)

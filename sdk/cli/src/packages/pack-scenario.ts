@@ -1,6 +1,12 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { AgentGymError, type ErrorCode, findReadmePlaceholder, placeholderMessage } from '@agentgym/contract'
+import {
+  AgentGymError,
+  type ErrorCode,
+  findReadmePlaceholder,
+  findSummaryProblem,
+  placeholderMessage,
+} from '@agentgym/contract'
 import { isClientFile, type PackedFile, writePublishedTarball, writeTarball } from '@agentgym/contract/tarball'
 import type { BuiltScenario } from '@agentgym/runtime'
 import packlist from 'npm-packlist'
@@ -24,7 +30,7 @@ const localRange = /^(workspace|file|link|portal|catalog):/
  * dependencies on the author's own workspace: they are in the bundle, and cannot be installed elsewhere.
  *
  * Throws what the server would refuse: `name_invalid`, `package_license_missing`, `package_readme_missing`,
- * `package_readme_placeholder`, `package_marked_private`, `manifest_invalid`.
+ * `package_readme_placeholder`, `package_summary_placeholder`, `package_marked_private`, `manifest_invalid`.
  */
 export async function packScenario(scenario: BuiltScenario): Promise<PackedScenario> {
   const text = await readFile(join(scenario.folder, 'package.json'), 'utf8')
@@ -33,6 +39,7 @@ export async function packScenario(scenario: BuiltScenario): Promise<PackedScena
   const paths = await packedPaths(scenario.folder, manifest)
   const readme = refuseUnpublishable(manifest, paths, scenario)
   refuseReadmePlaceholder(await readFile(join(scenario.folder, readme), 'utf8'), { name, version })
+  refuseUnwrittenSummary(scenario)
   const { published, left } = publishedManifest(text, manifest)
 
   const files: PackedFile[] = []
@@ -134,4 +141,13 @@ function refuseReadmePlaceholder(readme: string, { name, version }: { name: stri
   const { message, hint } = placeholderMessage(placeholder)
   const data = { name, version, field: 'readme', line: placeholder.line }
   throw new AgentGymError({ code: 'package_readme_placeholder', message: `${name}@${version}: ${message}`, hint, data })
+}
+
+/** Throws `package_summary_missing` and `package_summary_placeholder`, as the server does. */
+function refuseUnwrittenSummary({ package: { name, version, agentgym } }: BuiltScenario): void {
+  const problem = findSummaryProblem(agentgym.summary, 'scenario')
+  if (problem === undefined) return
+  const { code, message, hint } = problem
+  const data = { name, version, field: 'agentgym.summary' }
+  throw new AgentGymError({ code, message: `${name}@${version}: ${message}`, hint, data })
 }

@@ -1,38 +1,17 @@
 import { appendFile, readFile, writeFile } from 'node:fs/promises'
-import { AgentGymError, namingFile, taskOrderSchema } from '@agentgym/contract'
+import {
+  AgentGymError,
+  type Demonstration,
+  type DemonstrationsHead,
+  demonstrationSchema,
+  demonstrationsHeadSchema,
+  demonstrationTasks,
+  namingFile,
+} from '@agentgym/contract'
 import type { BuiltScenario, PlaySession } from '@agentgym/runtime'
-import { z } from 'zod'
+import type { z } from 'zod'
 
-const hash = z.string().regex(/^[0-9a-f]{64}$/)
-
-/** The first line of a file of demonstrations. */
-const headSchema = z.strictObject({
-  format: z.literal('agentgym-demonstrations'),
-  format_version: z.literal(1),
-  /** Of the command that recorded them. */
-  agentgym: z.string(),
-  scenario: z.strictObject({ name: z.string(), version: z.string(), hash }),
-  seed: z.int().nonnegative(),
-  tasks: z
-    .strictObject({ split: z.enum(['train', 'eval']), size: z.int().positive(), order: taskOrderSchema })
-    .nullable(),
-})
-
-/** Each further line: an episode, bit for bit. */
-const episodeSchema = z.strictObject({
-  /** Number of the held-out episode: with the seed, it decides the task and everything that is random. */
-  episode: z.int().nonnegative(),
-  /** Rows of the action, categorical ones as indices from 0; numbers are float32. */
-  actions: z.array(z.array(z.number())).min(1),
-  rewards: z.array(z.number()),
-  return: z.number(),
-  end: z.enum(['terminated', 'truncated']),
-  metrics: z.record(z.string(), z.number()),
-  /** SHA-256 over actions, rewards and end, as `agentgym eval` computes it for each episode. */
-  trajectory_hash: hash,
-})
-export type Demonstration = z.infer<typeof episodeSchema>
-export type Demonstrations = { head: z.infer<typeof headSchema>; episodes: Demonstration[] }
+export type Demonstrations = { head: DemonstrationsHead; episodes: Demonstration[] }
 
 /** Writes a new file with its first line. Throws `file_exists` where there is one. */
 export async function beginDemonstrations(
@@ -45,14 +24,13 @@ export async function beginDemonstrations(
   }: { scenario: BuiltScenario; seed: number; agentgym: string; session: PlaySession },
 ): Promise<void> {
   const { name, version } = scenario.package
-  const { train, eval: held } = session.opened.tasks
-  const head: Demonstrations['head'] = {
+  const head: DemonstrationsHead = {
     format: 'agentgym-demonstrations',
     format_version: 1,
     agentgym,
     scenario: { name, version, hash: scenario.hash },
     seed,
-    tasks: train === 0 ? null : { split: held > 0 ? 'eval' : 'train', size: held > 0 ? held : train, order: 'drawn' },
+    tasks: demonstrationTasks(session.opened.tasks),
   }
   await namingFile(path, () => writeFile(path, `${JSON.stringify(head)}\n`, { flag: 'wx' }))
 }
@@ -79,8 +57,8 @@ export async function readDemonstrations(path: string, shown: string): Promise<D
   }
   const [head = '', ...episodes] = lines
   return {
-    head: parse(headSchema, head, 1),
-    episodes: episodes.map((line, index) => parse(episodeSchema, line, index + 2)),
+    head: parse(demonstrationsHeadSchema, head, 1),
+    episodes: episodes.map((line, index) => parse(demonstrationSchema, line, index + 2)),
   }
 }
 

@@ -7,7 +7,7 @@ const pagesLooked = 20
 const shownIds = 5
 
 export type Findable<One> = {
-  /** `run`; its plural takes an s. */
+  /** `run`, `delivery`. */
   noun: string
   /** What shows their ids: `agentgym runs list`. */
   listCommand: string
@@ -48,16 +48,16 @@ export async function findById<One extends { id: string }>(text: string, kind: F
     throw new AgentGymError({
       code: missing,
       message: `no ${noun} of yours starts with ${id}`,
-      hint: `List your ${noun}s with ${listCommand}. For one of another account, use the full ID.`,
+      hint: `List your ${plural(noun)} with ${listCommand}. For one of another account, use the full ID.`,
       data: { id },
     })
   }
   const ids = found.slice(0, shownIds).map((one) => one.id)
   throw new AgentGymError({
     code: 'usage_invalid',
-    message: `${found.length} of your ${noun}s start with ${id}: ${ids.join(', ')}${found.length > ids.length ? ', …' : ''}`,
+    message: `${found.length} of your ${plural(noun)} start with ${id}: ${ids.join(', ')}${found.length > ids.length ? ', …' : ''}`,
     hint: `Use more characters, such as ${ids[0].slice(0, id.length + 4)}.`,
-    data: { id, [`${noun}s`]: found.map((one) => one.id) },
+    data: { id, [`${plural(noun)}`]: found.map((one) => one.id) },
   })
 }
 
@@ -71,4 +71,8 @@ async function thoseBeginning<One extends { id: string }>(id: string, { page }: 
     cursor = next
   }
   return all
+}
+
+function plural(noun: string): string {
+  return noun.endsWith('y') ? `${noun.slice(0, -1)}ies` : `${noun}s`
 }

@@ -39,10 +39,10 @@ export function transferProgress(label: string, { terminal, json, io }: CommandC
   }
 }
 
-type EpisodeProgress = { update(done: number, total: number): void; close(): void }
+type CountProgress = { update(done: number, total: number): void; close(): void }
 
-/** A progress bar with the time left for held-out episodes; only on a terminal. */
-export function episodeProgress({ terminal, json, io }: CommandContext): EpisodeProgress {
+/** A progress bar with the time left for so many things (`what`: "episodes"); only on a terminal. */
+export function countProgress(what: string, { terminal, json, io }: CommandContext): CountProgress {
   if (json || !terminal.live) return { update: () => {}, close: () => {} }
   const draw = createLogUpdate(io.stdout)
   const started = performance.now()
@@ -54,7 +54,7 @@ export function episodeProgress({ terminal, json, io }: CommandContext): Episode
       last = now
       const seconds = (now - started) / 1000
       const left = done > 0 && done < total ? `, ${formatDuration((seconds / done) * (total - done))} left` : ''
-      const text = `  ${formatCount(done)} / ${formatCount(total)} episodes${left}`
+      const text = `  ${formatCount(done)} / ${formatCount(total)} ${what}${left}`
       const width = terminal.columns() - 1
       const room = width - text.length
       draw(

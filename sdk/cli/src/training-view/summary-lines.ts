@@ -1,9 +1,18 @@
 import {
+  type Comparison,
+  comparedPlayers,
+  comparisonNote,
+  decisionTimeText,
   describeTaskSet,
   type Evaluation,
   levelMetrics,
+  type Reliability,
   type ResultEvent,
   type Run,
+  reliabilityText,
+  returnText,
+  smallPriceText,
+  solvedText,
   type TrainingEvent,
 } from '@agentgym/contract'
 import { shortId } from '../registry/find-by-id.ts'
@@ -11,7 +20,7 @@ import { formatCount, formatDuration, formatTarget, formatValue } from '../termi
 import { logLines } from '../terminal/log-lines.ts'
 import { indented, renderTable } from '../terminal/table.ts'
 import type { Terminal } from '../terminal/terminal.ts'
-import { safeText, shellQuote } from '../terminal/text.ts'
+import { safeText, shellQuote, wrapText } from '../terminal/text.ts'
 import type { TrainingPlan } from './run-state.ts'
 import { costText, defaultsText, noticeText } from './run-state.ts'
 import type { RunEnd } from './training-view.ts'
@@ -25,6 +34,8 @@ export function resultLines(result: ResultEvent, terminal: Terminal, { out, run 
     verdictLine(result.evaluation, terminal),
     ...criterionLines(result.evaluation, terminal),
     ...levelLines(result.evaluation, terminal),
+    ...calibrationLines(result.evaluation, terminal),
+    ...comparedLines(result.evaluation, terminal),
     ...memoryLines(result, terminal),
     ...unchangedLines(result, terminal),
   ]
@@ -96,6 +107,47 @@ function levelLines(evaluation: Evaluation, terminal: Terminal): string[] {
   return renderTable(columns, rows, indented(terminal)).map((line) => `  ${line}`)
 }
 
+/** What the agent's probabilities mean; nothing where it was not measured. */
+function calibrationLines({ calibration }: Evaluation, { paint }: Terminal): string[] {
+  if (calibration === undefined) return []
+  const line = (name: string, reliability: Reliability) => {
+    const error = `expected calibration error ${(100 * reliability.ece).toFixed(1)}%`
+    return `  ${paint.dim(name)} ${reliabilityText(reliability)}, ${paint.dim(error)}`
+  }
+  const { probability, confidence } = calibration
+  return [
+    ...(confidence === null ? [] : [line('confidence', confidence)]),
+    line(confidence === null ? 'probability (not calibrated)' : 'raw probability', probability),
+  ]
+}
+
+/** What players without training reach on the same episodes; nothing for an evaluation without baselines. */
+function comparedLines(evaluation: Evaluation, terminal: Terminal, comparison?: Comparison): string[] {
+  const players = comparedPlayers(evaluation, comparison)
+  if (players.length === 0) return []
+  const measured = comparison === undefined ? [] : ['Decision', 'Per million']
+  const columns = [
+    { title: comparison === undefined ? 'On the same episodes' : 'Player', shrink: true },
+    ...['Solved', 'Return', 'Targets', ...measured].map((title) => ({ title, align: 'right' as const })),
+  ]
+  const rows = players.map((player) => [
+    safeText(player.name, 100),
+    solvedText(player),
+    // Where a share says how sure it is, the return need not: a terminal has 80 columns.
+    player.solved === null ? returnText(player, formatValue) : formatValue(player.return_mean),
+    player.success === null ? '-' : player.success ? 'met' : 'missed',
+    ...(comparison === undefined ? [] : decisionCells(player.decision)),
+  ])
+  const note =
+    comparison === undefined ? [] : wrapText(safeText(comparisonNote(comparison), 1_000), terminal.columns() - 3)
+  const lines = [...renderTable(columns, rows, indented(terminal)), ...note.map((line) => terminal.paint.dim(line))]
+  return lines.map((line) => `  ${line}`)
+}
+
+function decisionCells(decision: { ms: number; million: number } | null): string[] {
+  return decision === null ? ['-', '-'] : [decisionTimeText(decision.ms), smallPriceText(decision.million)]
+}
+
 /** Why a target may have been missed: what the policy cannot do. */
 function memoryLines({ evaluation, memory }: ResultEvent, { paint }: Terminal): string[] {
   if (evaluation.success.ok !== false || memory !== false) return []
@@ -157,7 +209,7 @@ function defaultsLine({ defaults = [], settings }: TrainingPlan): string | null 
 }
 
 /** An evaluation: verdict, targets, metrics and the hash of its trajectories. */
-export function evaluationLines(evaluation: Evaluation, terminal: Terminal): string[] {
+export function evaluationLines(evaluation: Evaluation, terminal: Terminal, comparison?: Comparison): string[] {
   const { paint } = terminal
   const judged = new Set(evaluation.success.criteria.map((criterion) => criterion.metric))
   const metrics = Object.entries(evaluation.metrics).filter(([name]) => !judged.has(name))
@@ -167,6 +219,8 @@ export function evaluationLines(evaluation: Evaluation, terminal: Terminal): str
     `  ${paint.dim('mean length')} ${formatValue(evaluation.length_mean)} steps`,
     ...metrics.map(([name, value]) => `  ${paint.dim(safeText(name, 60))} ${formatValue(value)}`),
     ...levelLines(evaluation, terminal),
+    ...calibrationLines(evaluation, terminal),
+    ...comparedLines(evaluation, terminal, comparison),
     ...(evaluation.tasks === undefined ? [] : [`  ${paint.dim(describeTaskSet(evaluation.tasks))}`]),
     `  ${paint.dim(`seed ${evaluation.seed}, trajectories ${evaluation.trajectory_hash}`)}`,
   ]

@@ -1,4 +1,11 @@
-import { type ResultEvent, type TrainingEvent, trainingEventSchema } from '@agentgym/contract'
+import {
+  type Calibration,
+  type Comparison,
+  type ResultEvent,
+  reliabilityOf,
+  type TrainingEvent,
+  trainingEventSchema,
+} from '@agentgym/contract'
 import { renderToString } from 'ink'
 import { createElement } from 'react'
 import stringWidth from 'string-width'
@@ -228,4 +235,62 @@ describe('the result', () => {
       'the scenario has no targets',
     )
   })
+})
+
+it('shows what players without training reach on the same episodes', () => {
+  const player = { return_mean: -146.5, length_mean: 9, metrics: { solved: 0.07 }, success: false }
+  const baselines = [
+    { ...player, player: 'random' as const },
+    { ...player, player: 'rules' as const, return_mean: 58.8, metrics: { solved: 0.98 }, success: true },
+  ]
+  const evaluation = { ...result.evaluation, metrics: { solved: 1 }, baselines }
+  const lines = evaluationLines(evaluation, terminalOf(120))
+  const at = lines.findIndex((line) => line.includes('On the same episodes'))
+  expect(lines.slice(at + 1, at + 4).map((line) => line.trim().split(/ {2,}/))).toEqual([
+    ['This agent', '100%', expect.any(String), 'met'],
+    ['Random choices', '7%', '-146.5', 'missed'],
+    ['Keyword rules of the scenario', '98%', '58.80', 'met'],
+  ])
+})
+
+it('shows a language model that was measured beside them, and what decisions take', () => {
+  const measured = { return_mean: -16.25, return_interval: [-20, -12] as [number, number], success: false }
+  const solved = { share: 0.06, interval: [0.02, 0.16] as [number, number] }
+  const comparison: Comparison = {
+    ...{ episodes: 50, seed: 7, processor: 'A processor', core_price: 0.05 },
+    language_model: { name: 'Small', sha256: 'a'.repeat(64), engine: 'engine 1.0.0', tokens_per_decision: 90 },
+    players: [
+      { ...measured, player: 'agent', decisions: 300, decision_ms: 0.0214 },
+      { ...measured, player: 'language_model', decisions: 400, decision_ms: 163, solved },
+    ],
+  }
+  const lines = evaluationLines({ ...result.evaluation, metrics: { solved: 1 } }, terminalOf(120), comparison)
+  const at = lines.findIndex((line) => line.includes('Player'))
+  expect(lines.slice(at, at + 3).map((line) => line.trim().split(/ {2,}/))).toEqual([
+    ['Player', 'Solved', 'Return', 'Targets', 'Decision', 'Per million'],
+    ['This agent', '100%', expect.any(String), 'met', '21 µs', '$0.00030'],
+    ['Small, zero-shot', '6% (2% to 16%)', '-16.25', 'missed', '163 ms', '$2.3'],
+  ])
+  expect(
+    lines
+      .slice(at + 3)
+      .join(' ')
+      .replace(/\s+/g, ' '),
+  ).toMatch(/50 held-out episodes of seed 7.*\(A processor\)/)
+})
+
+it('shows what probabilities mean, and what confidence does for an agent that has it', () => {
+  const reliability = (predicted: number) =>
+    reliabilityOf(Array.from({ length: 100 }, (_, i) => ({ predicted, succeeded: i < 91 })))
+  const measured = { choices: 100, succeeded: 91, probability: reliability(0.98) }
+  const linesOf = (calibration: Calibration) => evaluationLines({ ...result.evaluation, calibration }, terminalOf(120))
+  expect(linesOf({ ...measured, confidence: reliability(0.9) })).toEqual(
+    expect.arrayContaining([
+      '  confidence says 90%, right in 91%, expected calibration error 1.0%',
+      '  raw probability says 98%, right in 91%, expected calibration error 7.0%',
+    ]),
+  )
+  expect(linesOf({ ...measured, confidence: null })).toContain(
+    '  probability (not calibrated) says 98%, right in 91%, expected calibration error 7.0%',
+  )
 })

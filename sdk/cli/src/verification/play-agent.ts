@@ -1,4 +1,5 @@
 import {
+  type AgentEnvironment,
   AgentGymError,
   type AgentManifest,
   type Evaluation,
@@ -9,8 +10,9 @@ import type { BuiltScenario } from '@agentgym/runtime'
 import { agentGymHome } from '../account/connection.ts'
 import type { CommandContext, Runtime } from '../command-context.ts'
 import { cancelOnInterrupt } from '../command-io.ts'
+import { type EnvironmentFlags, openEnvironment } from '../targets/environments.ts'
 import { findBuiltIn, installExact, obtainScenarioFolder, unscopedName } from '../targets/scenarios.ts'
-import { episodeProgress } from '../terminal/progress.ts'
+import { countProgress } from '../terminal/progress.ts'
 import { warnOfMissingWalls } from '../walls.ts'
 
 export type PlayOptions = {
@@ -20,6 +22,8 @@ export type PlayOptions = {
   taskOrder?: TaskOrder
   /** As the user named it; by default the agent's own scenario, from this machine or the registry. */
   scenario?: string
+  /** How the environment is reached of an agent that was trained on one. */
+  environment?: EnvironmentFlags
   /** Takes what the scenario logs. */
   onLogs?: (logs: ScenarioLogs) => void
 }
@@ -31,10 +35,12 @@ export async function playAgent(
   options: PlayOptions,
   context: CommandContext,
 ): Promise<Evaluation> {
+  const { environment } = manifest.scenario
+  if (environment !== undefined) return playInEnvironment(folder, environment, options, context)
   const runtime = await context.runtime()
   await warnOfMissingWalls(context)
   const scenario = await scenarioOf(manifest.scenario, options.scenario, runtime, context)
-  const progress = episodeProgress(context)
+  const progress = countProgress('episodes', context)
   const interrupt = cancelOnInterrupt(context)
   const play = (played: BuiltScenario | undefined) =>
     runtime.evaluateAgent({
@@ -60,6 +66,41 @@ export async function playAgent(
     interrupt.release()
     progress.close()
   }
+}
+
+/** Evaluates an agent on the environment that it was trained on, which is not in the sandbox: no code of a stranger's is in it. */
+async function playInEnvironment(
+  folder: string,
+  environment: AgentEnvironment,
+  { environment: flags = {}, episodes, seed }: PlayOptions,
+  context: CommandContext,
+): Promise<Evaluation> {
+  const runtime = await context.runtime()
+  const given = { envArguments: environment.arguments, ...flags }
+  const opened = await openEnvironment(flags.env ?? environmentText(environment), given, {}, context)
+  const progress = countProgress('episodes', context)
+  const interrupt = cancelOnInterrupt(context)
+  try {
+    return await runtime.evaluateAgent({
+      ...{ agent: folder, environment: opened, episodes, seed },
+      signal: interrupt.signal,
+      onProgress: progress.update,
+    })
+  } finally {
+    interrupt.release()
+    progress.close()
+    await opened.close()
+  }
+}
+
+/** Only Gymnasium's are known by their id; the address of a server is the user's to name. */
+function environmentText({ kind, id }: AgentEnvironment): string {
+  if (kind === 'gymnasium' || kind === 'python') return `${kind}:${id}`
+  throw new AgentGymError({
+    code: 'usage_invalid',
+    message: `the agent was trained on ${kind}:${id}, and its package does not say where that is served`,
+    hint: `Start its server, and name it: --env ${kind === 'openenv' ? 'openenv:' : ''}http://HOST:PORT`,
+  })
 }
 
 /**

@@ -67,7 +67,7 @@ function sealLines({ signed }: Verification, { paint, symbols }: Terminal): stri
   if (signed === null || statement === undefined) return [`${paint.accent(symbols.ok)} Verified`]
   const seal = paint.accent(`${symbols.ok} Verified ${signed.signature.slice(0, 8)}`)
   const { held_out: heldOut, server, scenario } = statement
-  const by = statement.type === 'agentgym-verification-2' ? statement.workers.length : 1
+  const by = statement.type === 'agentgym-verification-1' ? 1 : statement.workers.length
   const workers = by > 1 ? `, ${by} workers agreed` : ''
   return [
     `${seal} ${paint.dim(`by ${safeText(server, 100)} on ${statement.verified_at.slice(0, 10)}`)}`,

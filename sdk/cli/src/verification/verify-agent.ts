@@ -44,11 +44,20 @@ export async function verifyFolder(
 ): Promise<VerificationReport> {
   const runtime = await context.runtime()
   const manifest = await runtime.readAgent(folder)
+  if (manifest.scenario.environment !== undefined) throw notVerifiable(manifest.scenario.name)
   const report = startReport(folder, runtime.runtimeSignature(), options)
   report.note('model', true, 'model.onnx matches the hash in agent.json')
   const replay = await reproduce(folder, manifest, manifest.evaluation, options, context)
   report.note('claim', ...verdictOf(replay, manifest.runtime, report.runtime))
   return report.end({ claim: replay })
+}
+
+function notVerifiable(name: string): AgentGymError {
+  return new AgentGymError({
+    code: 'usage_invalid',
+    message: `environment not in the registry: not verifiable. The agent was trained on ${name}`,
+    hint: 'Play it in that environment with agentgym eval.',
+  })
 }
 
 /**
@@ -94,7 +103,7 @@ async function seedOf(
 ): Promise<{ seed: number } | { ok: boolean; message: string }> {
   const { seed } = statement.held_out
   if (seed !== null) return { seed }
-  const season = statement.type === 'agentgym-verification-2' ? statement.season : null
+  const season = statement.type === 'agentgym-verification-1' ? null : statement.season
   if (season === null) return { ok: false, message: 'the statement names neither a seed nor a season' }
   const found = await readSeason(connection, season.id)
   if (found === undefined) return { ok: false, message: `the server does not list season ${safeText(season.id, 20)}` }

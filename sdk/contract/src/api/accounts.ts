@@ -85,6 +85,8 @@ export const ownAccountSchema = accountSchema
     organisations: z.array(z.object({ username: z.string(), role: roleSchema })),
     /** Scopes of the token; all scopes for a session. */
     scopes: z.array(tokenScopeSchema),
+    /** Counted up to 100. */
+    unread_notifications: z.int().min(0).max(100),
   })
   .meta({ id: 'OwnAccount' })
 export type OwnAccount = z.infer<typeof ownAccountSchema>

@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { evaluationSchema } from '../agent-manifest.ts'
 import { currencySchema } from '../amounts.ts'
 import { sampleEpisodeSchema } from '../sample-episode.ts'
 import { scenarioCheckSchema } from '../training-events.ts'
@@ -22,6 +23,16 @@ export const searchRequestSchema = z.object({
   difficulty: difficultySchema.optional(),
   algorithm: z.string().max(40).regex(printable).optional(),
   price: z.enum(['free', 'paid']).optional(),
+  scenario: z
+    .string()
+    .max(214)
+    .regex(printable)
+    .optional()
+    .describe('Only agents trained on this scenario, such as `@acme/cart-pole`.'),
+  solved: z
+    .enum(['yes', 'no'])
+    .optional()
+    .describe('Only agents: `yes` are those that are verified and meet all targets of their scenario.'),
   sort: z
     .enum(['relevance', 'downloads', 'newest', 'quality'])
     .default('relevance')
@@ -54,20 +65,48 @@ const packageFields = {
   difficulty: z.string().nullable(),
   algorithm: z.string().nullable(),
   keywords: z.array(z.string()),
+  /** Of an agent: the scenario that it was trained on. Absent in older servers. */
+  trained_on: z.string().nullable().optional(),
   latest_version: z.string().nullable(),
   /** Clients that downloaded it, each once a day. */
   downloads: z.int().nonnegative(),
+  /** Completed training runs on the server, and plays in the page, each visitor once a day. Absent in older servers. */
+  trainings: z.int().nonnegative().optional(),
+  plays: z.int().nonnegative().optional(),
   created_at: timeSchema,
   /** Last publish. */
   updated_at: timeSchema,
 }
 
+/** The query of `GET /v1/package-names`. */
+export const packageNamesRequestSchema = z.object({ page: z.coerce.number().int().min(1).max(50_000).default(1) })
+
+export const packageNamesSchema = z
+  .object({
+    packages: z.array(
+      z.object({
+        name: z.string(),
+        /** Last publish. */
+        updated_at: timeSchema,
+      }),
+    ),
+    /** Number of pages. */
+    pages: z.int().positive(),
+  })
+  .meta({ id: 'PackageNames' })
+export type PackageNames = z.infer<typeof packageNamesSchema>
+
 const bestReturnSchema = z
   .object({
     /** Whose it is: of a scenario the best public agent that was verified on its latest version. */
     agent: z.string(),
+    version: z.string(),
     /** Held-out mean return, as this server measured it. */
     return_mean: z.number(),
+    /** Held-out results against the scenario's targets. Absent in older servers. */
+    outcome: evaluationSchema.shape.success.optional(),
+    /** Whether it has a sample episode. Absent in older servers. */
+    recorded: z.boolean().optional(),
     /** How it learned, at most 24 points; empty where no run of this server trained it. */
     curve: learningCurveSchema,
   })
@@ -94,6 +133,9 @@ export const facetsSchema = z
     difficulty: facetSchema,
     algorithm: facetSchema,
     price: facetSchema,
+    /** Of lists of agents (`kind`, `scenario` or `solved` is set); otherwise empty. Absent in older servers. */
+    scenario: facetSchema.optional(),
+    solved: facetSchema.optional(),
   })
   .meta({ id: 'Facets' })
 export type Facets = z.infer<typeof facetsSchema>
@@ -117,6 +159,12 @@ export const publisherSchema = z
     kind: z.enum(['user', 'organisation']),
     display_name: z.string().nullable(),
     created_at: timeSchema,
+    /** Of all packages that the caller can see. */
+    counts: z.object({
+      scenarios: z.int().nonnegative(),
+      agents: z.int().nonnegative(),
+      downloads: z.int().nonnegative(),
+    }),
     /** The latest published first; at most 100. */
     packages: z.array(listedPackageSchema),
   })
@@ -209,6 +257,17 @@ export const packagePageSchema = z
     readme: z.union([readmeSchema, z.null()]),
     quality: qualitySchema,
     tags: z.record(z.string(), z.string()),
+    /** Of a scenario: the most similar public ones first. Absent in older servers. */
+    similar: z
+      .array(
+        z.object({
+          name: z.string(),
+          version: z.string(),
+          title: z.string().nullable(),
+          summary: z.string().nullable(),
+        }),
+      )
+      .optional(),
     versions_count: z.int().nonnegative(),
     /** The last ten published, newest first. */
     versions: z.array(
@@ -236,6 +295,8 @@ export const packageViewSchema = z
         details: versionDetailsSchema,
         /** Null if the version has no sample episode. */
         episode: z.union([sampleEpisodeSchema, z.null()]),
+        /** Of a scenario: its best public agent that was verified on this version, or null. Null for an agent. */
+        best_agent: z.union([bestReturnSchema, z.null()]),
       })
       .nullable(),
   })

@@ -3,8 +3,14 @@ import { errorReportSchema } from '../agent-gym-error.ts'
 import { jsonValue, line } from './fields.ts'
 import { workerNameSchema } from './jobs.ts'
 
+/** Most earlier observations of one call. */
+export const longestHistory = 256
+
 /** What a policy with memory remembers of an episode: float32 numbers, little-endian, in base64. */
 const episodeState = z.string().max(12_000)
+
+/** What a policy with memory is shown again: earlier observations of an episode. */
+const history = z.array(jsonValue).max(longestHistory)
 
 /** In minor units, per 1,000 calls. */
 const maxPrice = z.coerce.number().int().min(0).max(1e12)
@@ -38,6 +44,11 @@ export const hostedCallRequestSchema = z.strictObject({
     .describe(
       'For an agent with memory: the `state` that its last call of this episode returned. Without it, an episode begins.',
     ),
+  history: history
+    .optional()
+    .describe(
+      'For an agent with memory: what it observed before in this episode, oldest first, after `state` if that is sent as well. At most 256.',
+    ),
   max_price_minor: z
     .int()
     .min(0)
@@ -58,6 +69,8 @@ export const hostedActionSchema = z.strictObject({
   label: z.string().max(1_000).nullable(),
   /** Probability of each choice, in order, if the action is one discrete choice; else null. */
   probabilities: z.array(z.number().min(0).max(1)).max(100_000).nullable(),
+  /** Probability of each tool, in order, if the action is a tool with arguments. */
+  tool_probabilities: z.array(z.number().min(0).max(1)).max(100_000).optional(),
   /** Of an agent with memory: what it remembers now. Opaque; send it with the next call of the episode. */
   state: episodeState.optional(),
 })
@@ -112,6 +125,7 @@ export const leasedCallsSchema = z
           observation: jsonValue,
           action_mask: jsonValue.nullable(),
           state: episodeState.nullish(),
+          history: history.optional(),
         }),
       )
       .min(1)
@@ -243,6 +257,106 @@ export const responseSchema = z
     usage: z.looseObject({ input_tokens: tokens, output_tokens: tokens, total_tokens: tokens }),
   })
   .meta({ id: 'AgentResponse' })
+
+const mostQuestions = 400
+/** A choice of OpenAI's form. Policies know words alone. */
+const word = z.union([z.string().max(1_000), z.boolean()])
+
+/** A request of OpenAI's Decisions API. */
+export const decisionRequestSchema = z.looseObject({
+  model: z.string().min(1).max(300),
+  input: inputSchema,
+  questions: z
+    .array(
+      z.looseObject({
+        type: z.enum(['choice', 'predicate', 'score']),
+        name: z.string().max(1_000).optional(),
+        choices: z
+          .array(z.looseObject({ value: word }))
+          .min(2)
+          .max(255)
+          .optional(),
+      }),
+    )
+    .min(1)
+    .max(mostQuestions),
+})
+export type DecisionRequest = z.infer<typeof decisionRequestSchema>
+
+/** A request of System One, the other form of the same. */
+export const systemOneRequestSchema = z.looseObject({
+  model: z.string().min(1).max(300),
+  state: z.unknown(),
+  questions: z
+    .record(
+      z.string().min(1).max(1_000),
+      z.looseObject({ type: z.string(), criteria: z.record(z.string(), z.unknown()).optional() }),
+    )
+    .refine((questions) => Object.keys(questions).length <= mostQuestions, `must be at most ${mostQuestions}`),
+})
+export type SystemOneRequest = z.infer<typeof systemOneRequestSchema>
+
+const chance = z.number().min(0).max(1)
+
+/** OpenAI's `Decision`: one answer a question, in order. */
+export const decisionSchema = z
+  .object({
+    model: z.string(),
+    answers: z.array(
+      z.discriminatedUnion('type', [
+        z.object({
+          type: z.literal('choice'),
+          name: z.string().nullable(),
+          choice: z.string(),
+          confidence: chance,
+          probabilities: z.array(z.object({ value: z.string(), probability: chance })),
+        }),
+        z.object({ type: z.literal('refusal'), name: z.string().nullable() }),
+      ]),
+    ),
+    usage: z.looseObject({ input_tokens: tokens, output_tokens: tokens, total_tokens: tokens }),
+  })
+  .meta({ id: 'Decision' })
+
+/** The same in System One's form: one answer a question, by its id. */
+export const systemOneSchema = z
+  .object({
+    model: z.string(),
+    answers: z.record(
+      z.string(),
+      z.discriminatedUnion('type', [
+        z.object({
+          type: z.literal('choice'),
+          choice: z.string(),
+          confidence: chance,
+          probabilities: z.record(z.string(), chance),
+        }),
+        z.object({ type: z.literal('refusal') }),
+      ]),
+    ),
+    usage: z.object({ input_tokens: tokens, output_tokens: tokens }),
+  })
+  .meta({ id: 'SystemOneDecision' })
+
+/** Of the Model Context Protocol, which is JSON-RPC 2.0: a request or a notification of a client. */
+export const mcpRequestSchema = z
+  .object({
+    jsonrpc: z.literal('2.0'),
+    method: z.string().meta({ example: 'tools/call' }),
+    params: z.record(z.string(), z.unknown()).optional(),
+    /** Omitted for a notification, which has no response. */
+    id: z.union([z.string(), z.number()]).optional(),
+  })
+  .meta({ id: 'McpRequest' })
+
+export const mcpResponseSchema = z
+  .object({
+    jsonrpc: z.literal('2.0'),
+    result: z.record(z.string(), z.unknown()).optional(),
+    error: z.object({ code: z.int(), message: z.string(), data: z.unknown().optional() }).optional(),
+    id: z.union([z.string(), z.number(), z.null()]),
+  })
+  .meta({ id: 'McpResponse' })
 
 export const modelListSchema = z
   .object({

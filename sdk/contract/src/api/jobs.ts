@@ -3,11 +3,12 @@ import { errorReportSchema } from '../agent-gym-error.ts'
 import { evaluationSchema, runtimeSignatureSchema, taskOrderSchema } from '../agent-manifest.ts'
 import { sampleEpisodeSchema } from '../sample-episode.ts'
 import { checkReportSchema, progressEventSchema, scenarioCheckSchema, trajectorySchema } from '../training-events.ts'
+import { keptActionsSchema, replayedEpisodeSchema } from './demonstrations.ts'
 import { wallSchema } from './fields.ts'
 import { runStateSchema } from './runs.ts'
 
-/** Kinds of jobs: check an uploaded scenario, evaluate an agent, train one. */
-export const jobKindSchema = z.enum(['check', 'evaluate', 'train'])
+/** Kinds of jobs, shortest first: replay an episode of a person, check an uploaded scenario, evaluate an agent, train one. */
+export const jobKindSchema = z.enum(['replay', 'check', 'evaluate', 'train'])
 export type JobKind = z.infer<typeof jobKindSchema>
 
 /** What a worker's token can be bound to: a kind of job, or `call`, the calls of hosted agents. */
@@ -32,7 +33,7 @@ export const leaseHeadersSchema = z.object({ 'agentgym-lease': leaseField })
  * Version of the protocol between workers and servers. Increase it when one side can no longer work with the other side of an
  * older release: the server then leases nothing to such a worker, and a worker takes nothing from such a server.
  */
-export const workerProtocol = '3'
+export const workerProtocol = '5'
 /** Of a request for a lease and of its response. */
 export const workerProtocolHeader = 'agentgym-worker-protocol'
 /** Headers of a request for a lease. */
@@ -172,9 +173,19 @@ export const leasedEvaluationSchema = z
   .meta({ id: 'LeasedEvaluation' })
 export type LeasedEvaluation = z.infer<typeof leasedEvaluationSchema>
 
+/** An episode that a person played in a page: the worker plays the actions again, which gives the score. */
+export const leasedReplaySchema = z
+  .object({
+    ...leasedFields,
+    kind: z.literal('replay'),
+    replay: z.object({ scenario: scenarioOfJobSchema, seed: count, episode: count, actions: keptActionsSchema }),
+  })
+  .meta({ id: 'LeasedReplay' })
+export type LeasedReplay = z.infer<typeof leasedReplaySchema>
+
 /** A job, leased until `expires_at`. */
 export const leasedJobSchema = z
-  .discriminatedUnion('kind', [leasedCheckSchema, leasedEvaluationSchema, leasedTrainingSchema])
+  .discriminatedUnion('kind', [leasedReplaySchema, leasedCheckSchema, leasedEvaluationSchema, leasedTrainingSchema])
   .meta({ id: 'LeasedJob' })
 export type LeasedJob = z.infer<typeof leasedJobSchema>
 
@@ -209,6 +220,16 @@ export const jobResultRequestSchema = z.strictObject({
   /** An episode of random actions, for the package page. */
   sample_episode: sampleEpisodeSchema.nullable().optional(),
 })
+
+/** What a replay gave: an episode, or why the actions are none. */
+export const replayResultRequestSchema = z
+  .strictObject({
+    lease: leaseField,
+    episode: replayedEpisodeSchema.nullable(),
+    error: errorReportSchema.nullable(),
+  })
+  .refine(({ episode, error }) => (episode === null) !== (error === null), 'needs an episode or an error')
+export type ReplayResultRequest = z.infer<typeof replayResultRequestSchema>
 
 export const jobResultSchema = z.object({
   /** The new state of the version. */
@@ -333,3 +354,31 @@ export const evaluationResultRequestSchema = z.strictObject({
   sample_episode: sampleEpisodeSchema.nullable().optional(),
 })
 export type EvaluationResultRequest = z.infer<typeof evaluationResultRequestSchema>
+
+export const queueHistoryRequestSchema = z.object({ window: z.enum(['day', 'week']).default('day') })
+const queueCount = z.int().nonnegative()
+const kindSampleSchema = z.object({
+  waiting: queueCount,
+  leased: queueCount,
+  /** How long the oldest waiting job had waited. */
+  oldest_seconds: queueCount,
+  /** Workers with a job of the kind. */
+  workers: queueCount,
+})
+export const queueHistorySchema = z
+  .object({
+    since: z.iso.datetime(),
+    points: z.array(
+      z.object({
+        at: z.iso.datetime(),
+        /** Workers of any kind. */
+        workers_connected: queueCount,
+        kinds: z.object({
+          ...{ replay: kindSampleSchema, check: kindSampleSchema },
+          ...{ evaluate: kindSampleSchema, train: kindSampleSchema },
+        }),
+      }),
+    ),
+  })
+  .meta({ id: 'QueueHistory' })
+export type QueueHistory = z.infer<typeof queueHistorySchema>

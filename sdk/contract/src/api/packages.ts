@@ -2,6 +2,7 @@ import { z } from 'zod'
 import { agentManifestSchema } from '../agent-manifest.ts'
 import { spaceLeafSchema } from '../space-description.ts'
 import { scenarioCheckSchema } from '../training-events.ts'
+import { jsonValue } from './fields.ts'
 import { verificationSchema } from './verification.ts'
 
 /** State of a version: what was uploaded is checked, and then published or rejected for good. */
@@ -102,18 +103,26 @@ export const learningCurveSchema = z
   .max(200)
 export type LearningCurve = z.infer<typeof learningCurveSchema>
 
-const { policy, algorithm, steps, evaluation, model_hash, parent } = agentManifestSchema.shape
+const { scenario, policy, algorithm, steps, evaluation, model_hash, parent, comparison } = agentManifestSchema.shape
 
 /** What agent.json says of a trained agent, but the settings. `evaluation` is its publisher's claim. */
 export const agentCardSchema = z
   .object({
     /** What it was trained on; its spaces are those of `policy`. */
-    scenario: z.object({ name: z.string(), version: z.string() }),
+    scenario: z.object({
+      ...{ name: z.string(), version: z.string() },
+      /** Present: no scenario, but a process of its publisher's, which no registry has. */
+      environment: scenario.shape.environment,
+    }),
     /** The same spaces as the scenario has them, leaf by leaf: what a call of the agent takes and gives. */
     spaces: z.object({ observation: z.array(spaceLeafSchema), action: z.array(spaceLeafSchema) }),
+    /** Of an agent whose calls must say what is legal: the mask in which everything is. Absent: they need not. */
+    whole_mask: jsonValue.optional(),
     ...{ policy, algorithm, steps, evaluation, model_hash },
     /** The agent whose weights it started from, as its publisher says; absent: none. */
     parent,
+    /** Beside a language model, as its publisher measured it; absent: it was not. */
+    comparison,
   })
   .meta({ id: 'AgentCard' })
 export type AgentCard = z.infer<typeof agentCardSchema>

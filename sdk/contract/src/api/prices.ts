@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { evaluationSchema } from '../agent-manifest.ts'
 import { amountMinorSchema, currencySchema } from '../amounts.ts'
 import { line } from './fields.ts'
 
@@ -107,7 +108,15 @@ export const offerSchema = z
     /** All money on this server is test money, which is worth nothing. */
     test_money: z.boolean(),
     /** Agents: state of the verification, and the command that repeats it. */
-    verification: z.object({ state: z.string(), return_mean: z.number().nullable(), command: z.string() }).nullable(),
+    verification: z
+      .object({
+        state: z.string(),
+        return_mean: z.number().nullable(),
+        /** Held-out results against the scenario's targets; null until it is verified. Absent in older servers. */
+        outcome: evaluationSchema.shape.success.nullable().optional(),
+        command: z.string(),
+      })
+      .nullable(),
     /** Address of the package's page. */
     page: z.string(),
   })

@@ -1,10 +1,14 @@
 import type { z } from 'zod'
 import { sampleEpisodeSchema } from '../sample-episode.ts'
 import * as accounts from './accounts.ts'
+import * as analytics from './analytics.ts'
 import * as catalog from './catalog.ts'
 import { packageViewSchema } from './catalog.ts'
+import * as demonstrations from './demonstrations.ts'
+import * as files from './files.ts'
 import * as hosting from './hosting.ts'
 import * as jobs from './jobs.ts'
+import * as notifications from './notifications.ts'
 import * as orders from './orders.ts'
 import * as packages from './packages.ts'
 import * as payments from './payments.ts'
@@ -13,6 +17,7 @@ import * as reviews from './reviews.ts'
 import * as rpc from './rpc.ts'
 import * as runs from './runs.ts'
 import * as verification from './verification.ts'
+import * as webhooks from './webhooks.ts'
 
 export type ApiMethod = 'GET' | 'POST' | 'PUT' | 'DELETE'
 
@@ -42,6 +47,7 @@ export const apiRoutes = {
   'GET /readyz': {
     response: runs.readinessSchema,
   },
+  'GET /v1/queue-history': { query: jobs.queueHistoryRequestSchema, response: jobs.queueHistorySchema },
   'GET /v1/status': { response: runs.serverStatusSchema },
   'POST /v1/worker-holds/{id}/release': {},
   'DELETE /v1/packages/{scope}/{name}/versions/{version}/nondeterministic': { response: verification.clearedSchema },
@@ -79,6 +85,28 @@ export const apiRoutes = {
     body: accounts.securityKeyAnswerRequestSchema,
     response: accounts.sessionSchema,
   },
+  'GET /v1/notifications': {
+    query: notifications.notificationListRequestSchema,
+    response: notifications.notificationListSchema,
+  },
+  'POST /v1/notifications/read': { body: notifications.readNotificationsRequestSchema },
+  'GET /v1/notification-settings': { response: notifications.notificationSettingsSchema },
+  'PUT /v1/notification-settings/{topic}': {
+    body: notifications.putNotificationSettingRequestSchema,
+    response: notifications.notificationSettingSchema,
+  },
+  'GET /v1/webhooks': { query: webhooks.webhookListRequestSchema, response: webhooks.webhookListSchema },
+  'POST /v1/webhooks': { body: webhooks.createWebhookRequestSchema, response: webhooks.createdWebhookSchema },
+  'GET /v1/webhooks/{id}': { response: webhooks.webhookSchema },
+  'PUT /v1/webhooks/{id}': { body: webhooks.changeWebhookRequestSchema, response: webhooks.webhookSchema },
+  'DELETE /v1/webhooks/{id}': {},
+  'POST /v1/webhooks/{id}/secret': { response: webhooks.webhookSecretSchema },
+  'POST /v1/webhooks/{id}/test': { response: webhooks.webhookDeliverySchema },
+  'GET /v1/webhooks/{id}/deliveries': {
+    query: webhooks.webhookDeliveryListRequestSchema,
+    response: webhooks.webhookDeliveryListSchema,
+  },
+  'POST /v1/webhooks/{id}/deliveries/{delivery}/resend': { response: webhooks.webhookDeliverySchema },
   'PUT /v1/account/password': { body: accounts.changePasswordRequestSchema },
   'POST /v1/account/verification-mail': {},
   'GET /v1/account/email-change': { response: accounts.emailChangeStateSchema },
@@ -144,10 +172,22 @@ export const apiRoutes = {
   'GET /v1/packages': { query: catalog.searchRequestSchema, response: catalog.packageListSchema },
   'GET /v1/packages/{scope}/{name}': { response: catalog.packagePageSchema },
   'GET /v1/packages/{scope}/{name}/view': { response: packageViewSchema },
+  'GET /v1/packages/{scope}/{name}/versions/{version}/files': { response: files.fileListSchema },
+  'POST /v1/packages/{scope}/{name}/versions/{version}/files': {},
+  'GET /v1/packages/{scope}/{name}/versions/{version}/files/view': {
+    query: files.fileRequestSchema,
+    response: files.fileViewSchema,
+  },
+  'GET /v1/packages/{scope}/{name}/versions/{version}/files/content': {
+    query: files.fileRequestSchema,
+    response: bytes,
+  },
+  'GET /v1/packages/{scope}/{name}/versions/{version}/compare/{base}': { response: files.versionComparisonSchema },
   'GET /v1/packages/{scope}/{name}/changes': {
     query: packages.changesRequestSchema,
     response: packages.changeListSchema,
   },
+  'GET /v1/package-names': { query: catalog.packageNamesRequestSchema, response: catalog.packageNamesSchema },
   'GET /v1/packages/{scope}/{name}/dependents': { response: catalog.dependentsSchema },
   'GET /v1/packages/{scope}/{name}/resolve': {
     query: packages.resolveRequestSchema,
@@ -169,6 +209,10 @@ export const apiRoutes = {
   'GET /v1/packages/{scope}/{name}/versions/{version}/readme': { response: catalog.versionReadmeSchema },
   'GET /v1/packages/{scope}/{name}/versions/{version}/readme/pictures/{hash}': { response: 'image/*' },
   'GET /v1/packages/{scope}/{name}/versions/{version}/sample-episode': { response: sampleEpisodeSchema },
+  'GET /v1/packages/{scope}/{name}/versions/{version}/comparison': {
+    query: verification.agentComparisonRequestSchema,
+    response: verification.agentComparisonSchema,
+  },
   'GET /v1/packages/{scope}/{name}/versions/{version}/leaderboard': {
     query: verification.leaderboardRequestSchema,
     response: verification.leaderboardSchema,
@@ -202,6 +246,11 @@ export const apiRoutes = {
   'POST /v1/runs/{id}/resume': { body: runs.resumeRunRequestSchema, response: runs.runSchema },
   'POST /v1/runs/{id}/evaluations': { body: runs.evaluateRunRequestSchema, response: runs.evaluationJobSchema },
   'POST /v1/runs/{id}/publish': { body: runs.publishRunRequestSchema, response: packages.publishedVersionSchema },
+  'GET /v1/runs/{id}/sharing': { response: runs.runSharingSchema },
+  'PUT /v1/runs/{id}/sharing': { body: runs.runSharingRequestSchema, response: runs.runSharingSchema },
+  'POST /v1/runs/{id}/link': { response: runs.runLinkSchema },
+  'DELETE /v1/runs/{id}/link': { response: runs.runSharingSchema },
+  'GET /v1/runs/{id}/shared': { headers: runs.sharedRunHeadersSchema, response: runs.sharedRunSchema },
   'GET /v1/evaluations/{id}': { response: runs.evaluationJobSchema },
   'POST /rpc': {
     body: rpc.rpcBodySchema,
@@ -224,6 +273,22 @@ export const apiRoutes = {
     headers: hosting.hostedCallHeadersSchema,
     body: hosting.responseRequestSchema,
     response: hosting.responseSchema,
+  },
+  'POST /mcp/{scope}/{name}': {
+    headers: hosting.hostedCallHeadersSchema.pick({ 'agentgym-max-price': true }),
+    body: hosting.mcpRequestSchema,
+    response: hosting.mcpResponseSchema,
+    mayBeEmpty: true,
+  },
+  'POST /v1/decisions': {
+    headers: hosting.hostedCallHeadersSchema,
+    body: hosting.decisionRequestSchema,
+    response: hosting.decisionSchema,
+  },
+  'POST /v1/systemone': {
+    headers: hosting.hostedCallHeadersSchema,
+    body: hosting.systemOneRequestSchema,
+    response: hosting.systemOneSchema,
   },
   'GET /v1/models': { response: hosting.modelListSchema },
   'POST /v1/hosted-calls/lease': {
@@ -256,6 +321,14 @@ export const apiRoutes = {
   'GET /v1/payments': { query: payments.paymentListRequestSchema, response: payments.paymentListSchema },
   'GET /v1/payments/{id}': { response: payments.paymentSchema },
   'POST /v1/webhooks/stripe': { response: payments.webhookReceivedSchema },
+  'GET /v1/packages/{scope}/{name}/analytics': {
+    query: analytics.packageAnalyticsRequestSchema,
+    response: analytics.packageAnalyticsSchema,
+  },
+  'GET /v1/packages/{scope}/{name}/analytics.csv': {
+    query: analytics.packageAnalyticsRequestSchema,
+    response: 'text/csv',
+  },
   'GET /v1/earnings': { query: payments.earningsRequestSchema, response: payments.earningsSchema },
   'GET /v1/earnings.csv': { query: payments.earningsRequestSchema, response: 'text/csv' },
   'GET /v1/earnings/days': { query: payments.earningsDaysRequestSchema, response: payments.earningsDaysSchema },
@@ -281,6 +354,18 @@ export const apiRoutes = {
   'DELETE /v1/reviews/{id}': {},
   'PUT /v1/reviews/{id}/reply': { body: reviews.replyRequestSchema, response: reviews.reviewSchema },
   'DELETE /v1/reviews/{id}/reply': {},
+  'GET /v1/packages/{scope}/{name}/versions/{version}/demonstrations': {
+    query: demonstrations.keptEpisodesRequestSchema,
+    response: demonstrations.keptEpisodeListSchema,
+  },
+  'POST /v1/packages/{scope}/{name}/versions/{version}/demonstrations': {
+    body: demonstrations.keepEpisodeRequestSchema,
+    response: demonstrations.keptEpisodeSchema,
+  },
+  'GET /v1/packages/{scope}/{name}/versions/{version}/demonstrations.jsonl': { response: 'application/x-ndjson' },
+  'GET /v1/demonstrations/{id}/episode.jsonl': { response: 'application/x-ndjson' },
+  'DELETE /v1/demonstrations/{id}': {},
+  'POST /v1/demonstrations/{id}/removal': { body: demonstrations.removeEpisodeRequestSchema },
   'GET /v1/reports': { query: reviews.reportListRequestSchema, response: reviews.reportListSchema },
   'POST /v1/reports': { body: reviews.createReportRequestSchema, response: reviews.reportSchema },
   'POST /v1/reports/{id}/decision': { body: reviews.decideReportRequestSchema, response: reviews.reportSchema },
@@ -325,6 +410,8 @@ export const apiRoutes = {
   'POST /v1/jobs/{id}/outcome': { body: jobs.outcomeRequestSchema, response: jobs.outcomeResultSchema },
   'GET /v1/jobs/{id}/scenario': { ...lease, response: bytes },
   'GET /v1/jobs/{id}/parent': { ...lease, response: bytes },
+  'POST /v1/jobs/{id}/replay': { body: jobs.replayResultRequestSchema },
+  'GET /v1/jobs/{id}/replay/tarball': { ...lease, response: bytes },
   'POST /v1/jobs/{id}/evaluation': { body: jobs.evaluationResultRequestSchema },
   'GET /v1/jobs/{id}/evaluation/{what}': { ...lease, response: bytes },
 } as const satisfies Record<`${ApiMethod} /${string}`, ApiRoute>

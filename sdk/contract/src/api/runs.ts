@@ -1,8 +1,10 @@
 import { z } from 'zod'
 import { errorReportSchema } from '../agent-gym-error.ts'
 import { agentParentSchema, evaluationSchema } from '../agent-manifest.ts'
+import { successCriteriaSchema } from '../scenario-manifest.ts'
 import { progressEventSchema } from '../training-events.ts'
 import { trainingAlgorithms } from '../training-settings.ts'
+import { summaryLength } from '../written-summary.ts'
 import { line, wallSchema } from './fields.ts'
 import { expectedPriceSchema } from './prices.ts'
 import { workerHoldSchema } from './verification.ts'
@@ -28,6 +30,12 @@ const settingScalarSchema = z.union([z.number(), z.boolean(), z.null(), z.string
 const settingValueSchema = z.union([settingScalarSchema, z.array(settingScalarSchema).max(64)])
 
 const pauseField = z.int().positive().max(1e12)
+
+const summaryField = line(z.string().max(summaryLength))
+  .optional()
+  .describe(
+    "One sentence for lists, such as `Lands the probe on uneven ground.` Default: that of the package's latest version.",
+  )
 
 export const startRunRequestSchema = z.strictObject({
   scenario: targetField.describe('`@acme/cart-pole`, or with a version, range or tag: `@acme/cart-pole@^1.0.0`.'),
@@ -66,6 +74,7 @@ export const startRunRequestSchema = z.strictObject({
       name: z.string().min(3).max(214),
       version: z.string().max(64).optional().describe('Default: the next patch version.'),
       visibility: z.enum(['public', 'private']).optional(),
+      summary: summaryField,
     })
     .optional(),
   pause_at: pauseField
@@ -179,6 +188,7 @@ export const publishRunRequestSchema = z.strictObject({
   name: z.string().min(3).max(214).describe('`@scope/name`.'),
   version: z.string().max(64).optional().describe('Default: the next patch version.'),
   visibility: z.enum(['public', 'private']).optional().describe('For a new package. Default: `public`.'),
+  summary: summaryField,
 })
 
 const eventData = {
@@ -256,6 +266,56 @@ export const runMetricsSchema = z
   })
   .meta({ id: 'RunMetrics' })
 
+export const runSharingRequestSchema = z.strictObject({
+  public: z.boolean().describe('Whether everyone may look at the run.'),
+})
+
+/** Who else may look at a run. */
+export const runSharingSchema = z
+  .object({
+    public: z.boolean(),
+    /** The link that is valid now; its address is in the response that created it, and nowhere else. */
+    link: z.object({ created_by: z.string(), created_at: moment }).nullable(),
+    /** Address of a public run; null otherwise. */
+    url: z.string().nullable(),
+  })
+  .meta({ id: 'RunSharing' })
+export type RunSharing = z.infer<typeof runSharingSchema>
+
+export const runLinkSchema = z
+  .object({
+    /** Everyone who has this address may look at the run. Shown once. */
+    url: z.string(),
+    created_at: moment,
+  })
+  .meta({ id: 'RunLink' })
+export type RunLink = z.infer<typeof runLinkSchema>
+
+export const sharedRunHeadersSchema = z.object({
+  'agentgym-link': z
+    .string()
+    .max(64)
+    .optional()
+    .describe('The secret of the run’s link: the last part of its address. Not needed for a public run.'),
+})
+
+/** What others see of a shared run: how it was trained and what came of it, nothing of its account, cost or worker. */
+export const sharedRunSchema = z
+  .object({
+    ...runSchema.pick({
+      ...({ id: true, state: true, scenario: true, algorithm: true, settings: true, seed: true, note: true } as const),
+      ...({ created_at: true, started_at: true, ended_at: true, progress: true, evaluation: true } as const),
+    }).shape,
+    /** The scenario's targets by metric. */
+    targets: successCriteriaSchema,
+    /** At most about 1,000 iterations, evenly spaced, the last among them. */
+    points: z.array(progressEventSchema),
+    /** Held-out evaluations during training; the last 1,000. */
+    evaluations: z.array(z.object({ steps: count, evaluation: evaluationSchema })),
+  })
+  .meta({ id: 'SharedRun' })
+export type SharedRun = z.infer<typeof sharedRunSchema>
+
 export const checkpointListSchema = z.object({
   checkpoints: z.array(
     z.object({ iteration: count, steps: count, size: count, sha256: z.string(), created_at: moment, url: z.string() }),
@@ -304,7 +364,13 @@ const queueSchema = z.object({ queued: count, running: count })
 
 export const serverStatusSchema = z
   .object({
-    queue: z.object({ check: queueSchema, evaluate: queueSchema, train: queueSchema }),
+    queue: z.object({
+      /** Absent in older servers. */
+      replay: queueSchema.default({ queued: 0, running: 0 }),
+      check: queueSchema,
+      evaluate: queueSchema,
+      train: queueSchema,
+    }),
     workers: z.array(
       z.object({
         name: z.string(),

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { evaluationSchema, evaluationTasksSchema, runtimeSignatureSchema } from '../agent-manifest.ts'
+import { peopleBaselineSchema } from './demonstrations.ts'
 
 const count = z.int().nonnegative()
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
@@ -25,8 +26,7 @@ const statementVersion1Schema = z.strictObject({
   held_out: evaluationSchema,
 })
 
-const statementVersion2Schema = z.strictObject({
-  type: z.literal('agentgym-verification-2'),
+const statementVersion2Fields = {
   ...statementFields,
   /** On the season's held-out episodes. The seed stays secret (null) while the season runs. */
   held_out: evaluationSchema.extend({ seed: evaluationSchema.shape.seed.nullable() }),
@@ -36,6 +36,18 @@ const statementVersion2Schema = z.strictObject({
   task_set: evaluationTasksSchema.omit({ order: true }).extend({ fixed: z.boolean() }).nullable(),
   /** The workers whose results agreed. `owner`: the account that runs it; null for a worker of the installation. */
   workers: z.array(z.strictObject({ id: z.string(), owner: z.string().nullable(), runtime: runtimeSignatureSchema })),
+}
+
+/** Of agents whose evaluations have neither calibration nor baselines: older clients can read it. */
+const statementVersion2Schema = z.strictObject({
+  type: z.literal('agentgym-verification-2'),
+  ...statementVersion2Fields,
+})
+
+/** The same with `calibration` or `baselines` in the claim or in the held-out evaluation. */
+const statementVersion3Schema = z.strictObject({
+  type: z.literal('agentgym-verification-3'),
+  ...statementVersion2Fields,
 })
 
 /**
@@ -45,6 +57,7 @@ const statementVersion2Schema = z.strictObject({
 export const verificationStatementSchema = z.discriminatedUnion('type', [
   statementVersion1Schema,
   statementVersion2Schema,
+  statementVersion3Schema,
 ])
 export type VerificationStatement = z.infer<typeof verificationStatementSchema>
 
@@ -143,6 +156,8 @@ export const leaderboardSchema = z
       /** It gives different results to the same actions, so agents are not judged by it. Absent in older servers. */
       nondeterministic: z.boolean().optional(),
     }),
+    /** Not ranked. Null until a person has kept an episode. Absent in older servers. */
+    people: peopleBaselineSchema.nullable().optional(),
     entries: z.array(
       z.object({
         rank: z.int().positive(),
@@ -160,6 +175,8 @@ export const leaderboardSchema = z
         length_mean: z.number().nullable(),
         metrics: z.record(z.string(), z.number()),
         success: z.boolean().nullable(),
+        /** Held-out results against the scenario's targets. Absent in older servers. */
+        outcome: evaluationSchema.shape.success.optional(),
         episodes: count,
         /** Environment steps of training. */
         steps: count,
@@ -170,6 +187,43 @@ export const leaderboardSchema = z
   })
   .meta({ id: 'Leaderboard' })
 export type Leaderboard = z.infer<typeof leaderboardSchema>
+
+const comparedAgentSchema = z.object({
+  name: z.string(),
+  version: z.string(),
+  title: z.string().nullable(),
+  algorithm: z.string(),
+  return_mean: z.number(),
+  /** Of each held-out episode, in order; null in older results. */
+  returns: z.array(z.number()).nullable(),
+})
+export type ComparedAgent = z.infer<typeof comparedAgentSchema>
+
+/** Verified agents of one scenario version on its held-out episodes. */
+export const agentComparisonSchema = z
+  .object({
+    scenario: z.object({ name: z.string(), version: z.string() }),
+    /** In the order of the request. */
+    agents: z.array(comparedAgentSchema),
+    /**
+     * Of each agent but the first: its return minus that of the first, over the same episodes, with the 95% confidence
+     * interval of the mean. Null unless both played the same episodes.
+     */
+    differences: z.array(
+      z.object({ mean: z.number(), confidence: z.object({ low: z.number(), high: z.number() }).nullable() }).nullable(),
+    ),
+  })
+  .meta({ id: 'AgentComparison' })
+export type AgentComparison = z.infer<typeof agentComparisonSchema>
+
+/** The query of `GET …/comparison`. */
+export const agentComparisonRequestSchema = z.object({
+  agents: z
+    .string()
+    .max(1_000)
+    .regex(/^@[^,]+(,@[^,]+){1,3}$/)
+    .describe('Two to four names of agents, separated by commas.'),
+})
 
 /** The query of `GET …/leaderboard`. */
 export const leaderboardRequestSchema = z.object({

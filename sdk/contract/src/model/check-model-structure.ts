@@ -283,7 +283,7 @@ export function actionOutputNames(leaf: ActionLeaf): { logits: string } | { mean
 }
 
 /** Dimensions of a model's float32 inputs by name, without the batch: one a leaf of the observation. */
-function policyInputs(spec: PolicySpec): Map<string, number[]> {
+export function policyInputs(spec: PolicySpec): Map<string, number[]> {
   const inputs = new Map(spec.observation.map(({ name, size }) => [name, [size]]))
   return spec.memory === undefined ? inputs : inputs.set(STATE_INPUT, [stateSize(spec)])
 }

@@ -2,6 +2,7 @@ export {
   actionOutputNames,
   checkModelStructure,
   checkPublishedModel,
+  policyInputs,
   policyOutputs,
   STATE_INPUT,
   STATE_OUTPUT,

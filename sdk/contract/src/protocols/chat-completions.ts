@@ -1,10 +1,30 @@
 import type { ChatCompletion, ChatRequest } from '../api/hosting.ts'
-import { type AgentAnswer, type AskedAgent, textOf, tokensIn } from './asked-agent.ts'
+import {
+  type AgentAnswer,
+  type AskedAgent,
+  earlierObservations,
+  type Moment,
+  type TokenUsage,
+  textOf,
+  tokensIn,
+} from './asked-agent.ts'
 import { type Offer, readToolChoice, toolCallOf } from './tools.ts'
 
 /** The observation: the text of the last user or tool message. Throws `request_invalid`, `request_too_large`. */
 export function observedText({ messages }: Pick<ChatRequest, 'messages'>): string {
   return textOf(messages.findLast(({ role }) => role === 'user' || role === 'tool')?.content, 'messages')
+}
+
+/** What an agent with memory observed before in this conversation. Throws `request_invalid`. */
+export function chatHistory(
+  { messages }: Pick<ChatRequest, 'messages'>,
+  { observation }: Pick<AskedAgent, 'observation'>,
+) {
+  const moments = messages.map(({ role, content }): Moment => {
+    if (role === 'user' || role === 'tool') return { observed: content }
+    return role === 'assistant' ? 'answered' : 'other'
+  })
+  return earlierObservations(moments, observation, 'messages')
 }
 
 export function offerOfChat({ tools, tool_choice }: ChatRequest): Offer {
@@ -20,16 +40,20 @@ type Completion = {
   /** The observation, as it was sent. */
   observed: string
   now: Date
+  /** What a language model used, that has written the arguments. */
+  also?: TokenUsage
 }
 
 /** The agent's answer as a chat completion: a tool call if the action is one of the request's tools, else JSON. */
-export function chatCompletion({ request, id, model, answer, agent, observed, now }: Completion): ChatCompletion {
+export function chatCompletion(parts: Completion): ChatCompletion {
+  const { request, id, model, answer, agent, observed, now, also } = parts
   const tool = toolCallOf(offerOfChat(request), answer, agent.action)
   const text = JSON.stringify({ action: answer.action, label: answer.label })
   const limit = (request.max_completion_tokens ?? request.max_tokens ?? Number.POSITIVE_INFINITY) * 4
   const content = tool === undefined ? text.slice(0, limit) : null
   const cut = content !== null && content.length < text.length
-  const [prompt, completion] = [tokensIn(observed), tokensIn(content ?? tool?.arguments ?? '')]
+  const prompt = tokensIn(observed) + (also?.input ?? 0)
+  const completion = also?.output ?? tokensIn(content ?? tool?.arguments ?? '')
   const call = tool && { id: `call_${id.replaceAll('-', '')}`, type: 'function' as const, function: tool }
   return {
     id: `chatcmpl-${id}`,

@@ -1,41 +1,15 @@
-import { z } from 'zod'
-import { inputSchema } from '../api/hosting.ts'
-import { type AgentAnswer, type AskedAgent, maskOfWords, observationOf, tokensIn, wordsOf } from './asked-agent.ts'
+import type { DecisionRequest, SystemOneRequest } from '../api/hosting.ts'
+import {
+  type AgentAnswer,
+  type AskedAgent,
+  jsonOf,
+  maskOfWords,
+  observationOf,
+  textOf,
+  tokensIn,
+  wordsOf,
+} from './asked-agent.ts'
 import { inputText } from './responses.ts'
-
-const word = z.union([z.string().max(1_000), z.boolean()])
-
-/** A request of OpenAI's Decisions API. */
-export const decisionRequestSchema = z.looseObject({
-  model: z.string().min(1).max(300),
-  input: inputSchema,
-  questions: z
-    .array(
-      z.looseObject({
-        type: z.enum(['choice', 'predicate', 'score']),
-        name: z.string().max(1_000).optional(),
-        choices: z
-          .array(z.looseObject({ value: word }))
-          .min(2)
-          .max(255)
-          .optional(),
-      }),
-    )
-    .min(1)
-    .max(400),
-})
-export type DecisionRequest = z.infer<typeof decisionRequestSchema>
-
-/** A request of System One, the other form of the same. */
-export const systemOneRequestSchema = z.looseObject({
-  model: z.string().min(1).max(300),
-  state: z.unknown(),
-  questions: z.record(
-    z.string().min(1).max(1_000),
-    z.looseObject({ type: z.string(), criteria: z.record(z.string(), z.unknown()).optional() }),
-  ),
-})
-export type SystemOneRequest = z.infer<typeof systemOneRequestSchema>
 
 /** One question in either form: the words to choose from, or null for a question that a policy cannot answer. */
 export type Question = { name: string; words: readonly string[] | null }
@@ -55,13 +29,19 @@ export function questionCalls(
   const known = new Set(wordsOf(action) ?? [])
   return questions.map(({ words }) => {
     if (words === null || words.length < 2 || !words.every((each) => known.has(each))) return null
-    const offered = new Set(words)
-    return { observation, mask: offered.size === known.size ? null : maskOfWords(action, offered) }
+    return { observation, mask: maskOfWords(action, new Set(words)) }
   })
 }
 
-/** The choice with the probability of each word; null for a refusal, also of an agent that knows no probabilities. */
-export type Chosen = { choice: string; probabilities: { value: string; probability: number }[] } | null
+/**
+ * The choice with the probability of each word; null for a refusal, also of an agent that knows no probabilities. `confidence` is
+ * the calibrated chance of success; of an agent that is not calibrated, the probability of the choice, as clients need a number.
+ */
+export type Chosen = {
+  choice: string
+  confidence: number
+  probabilities: { value: string; probability: number }[]
+} | null
 
 /** Reads the answer to a question. `answer` is null where the question was refused. */
 export function chosen({ words }: Question, answer: AgentAnswer | null, { action }: AskedAgent): Chosen {
@@ -70,10 +50,9 @@ export function chosen({ words }: Question, answer: AgentAnswer | null, { action
   const probabilities = words.map((value) => ({ value, probability: answer.probabilities?.[all.indexOf(value)] ?? 0 }))
   // They were rounded to float32's digits; clients check that the sum is 1 and the choice the largest.
   const sum = probabilities.reduce((total, { probability }) => total + probability, 0)
-  return {
-    choice: answer.label,
-    probabilities: probabilities.map(({ value, probability }) => ({ value, probability: probability / sum })),
-  }
+  const shares = probabilities.map(({ value, probability }) => ({ value, probability: probability / sum }))
+  const own = shares.find(({ value }) => value === answer.label)?.probability ?? 0
+  return { choice: answer.label, confidence: answer.confidence ?? own, probabilities: shares }
 }
 
 /** The observation and the questions of a request of OpenAI's form. Throws `request_invalid`. */
@@ -94,8 +73,7 @@ export function decisionOf({ input, questions }: DecisionRequest, model: string,
     answers: questions.map(({ name = null }, i) => {
       const answer = answers[i]
       if (answer === null) return { type: 'refusal' as const, name }
-      const { choice, probabilities } = answer
-      const confidence = probabilities.find(({ value }) => value === choice)?.probability ?? 0
+      const { choice, confidence, probabilities } = answer
       return { type: 'choice' as const, name, choice, confidence, probabilities }
     }),
     usage: {
@@ -111,7 +89,8 @@ export function decisionOf({ input, questions }: DecisionRequest, model: string,
 /** The observation and the questions of a request of System One. A text that is JSON is read as JSON, as in messages. */
 export function readSystemOne({ state, questions }: SystemOneRequest, { observation }: AskedAgent) {
   return {
-    observation: typeof state === 'string' ? observationOf(state, observation, 'state') : state,
+    observation:
+      typeof state === 'string' ? observationOf(textOf(state, 'state'), observation, 'state') : jsonOf(state, 'state'),
     questions: Object.entries(questions).map(([name, { type, criteria }]): Question => {
       return { name, words: type === 'choice' && criteria !== undefined ? Object.keys(criteria) : null }
     }),
@@ -128,8 +107,8 @@ export function systemOneOf({ state, questions }: SystemOneRequest, model: strin
         const probabilities = Object.fromEntries(
           answer.probabilities.map(({ value, probability }) => [value, probability]),
         )
-        const { choice } = answer
-        return [name, { type: 'choice' as const, choice, confidence: probabilities[choice], probabilities }]
+        const { choice, confidence } = answer
+        return [name, { type: 'choice' as const, choice, confidence, probabilities }]
       }),
     ),
     usage: { input_tokens: tokensIn(typeof state === 'string' ? state : JSON.stringify(state)), output_tokens: 0 },

@@ -1,5 +1,15 @@
 import type { Input, ResponseRequest } from '../api/hosting.ts'
-import { type AgentAnswer, type AskedAgent, observationOf, requestInvalid, textOf, tokensIn } from './asked-agent.ts'
+import {
+  type AgentAnswer,
+  type AskedAgent,
+  earlierObservations,
+  type Moment,
+  observationOf,
+  requestInvalid,
+  type TokenUsage,
+  textOf,
+  tokensIn,
+} from './asked-agent.ts'
 import { type Offer, readToolChoice, toolCallOf } from './tools.ts'
 
 /** The text of the last user message or result of a tool. Throws `request_invalid`, `request_too_large`. */
@@ -7,6 +17,17 @@ export function inputText(input: Input): string {
   if (typeof input === 'string') return textOf(input, 'input')
   const last = input.findLast(({ type, role }) => role === 'user' || type?.endsWith('_call_output'))
   return textOf(last?.type?.endsWith('_call_output') ? last.output : last?.content, 'input')
+}
+
+/** What an agent with memory observed before in this input. Throws `request_invalid`. */
+export function inputHistory(input: Input, { observation }: Pick<AskedAgent, 'observation'>) {
+  const items = typeof input === 'string' ? [] : input
+  const moments = items.map(({ type, role, content, output }): Moment => {
+    if (type?.endsWith('_call_output')) return { observed: output }
+    if (role === 'user') return { observed: content }
+    return role === 'assistant' || type === 'function_call' ? 'answered' : 'other'
+  })
+  return earlierObservations(moments, observation, 'input')
 }
 
 /** What the request shows the agent. Nothing is stored, so it must be there. */
@@ -34,10 +55,13 @@ type Answered = {
   answer: AgentAnswer
   agent: AskedAgent
   now: Date
+  /** What a language model used, that has written the arguments. */
+  also?: TokenUsage
 }
 
 /** The agent's answer as a response: a function call if it is one of the tools, else a message with the action as JSON. */
-export function responseOf({ request, id, model, answer, agent, now }: Answered) {
+export function responseOf(parts: Answered) {
+  const { request, id, model, answer, agent, now, also } = parts
   const call = toolCallOf(offerOfResponse(request), answer, agent.action)
   const text = JSON.stringify({ action: answer.action, label: answer.label })
   const limit = (request.max_output_tokens ?? Number.POSITIVE_INFINITY) * 4
@@ -54,8 +78,8 @@ export function responseOf({ request, id, model, answer, agent, now }: Answered)
           content: [{ type: 'output_text' as const, text: said, annotations: [] as never[] }],
         }
       : { type: 'function_call' as const, id: `fc_${id}`, call_id: `call_${id}`, ...call, status }
-  const input = tokensIn(inputText(request.input))
-  const output = tokensIn(call?.arguments ?? said)
+  const input = tokensIn(inputText(request.input)) + (also?.input ?? 0)
+  const output = also?.output ?? tokensIn(call?.arguments ?? said)
   return {
     id: `resp_${id}`,
     object: 'response' as const,

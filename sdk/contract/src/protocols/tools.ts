@@ -60,7 +60,7 @@ export type ToolCall = { name: string; arguments: string }
 /** The call of an offered tool that an answer means; undefined where the answer is no tool, or none was offered. */
 export function toolCallOf(
   offer: Offer,
-  { action, label }: AgentAnswer,
+  { action, label, arguments: written }: AgentAnswer,
   space: SpaceDescription,
 ): ToolCall | undefined {
   if (offer.choice === 'none' || label === null) return undefined
@@ -68,7 +68,7 @@ export function toolCallOf(
   if (!offer.tools.includes(name)) return undefined
   const isTool = space.type === 'dict' && space.choice !== undefined
   const parts = isTool && isRecord(action) && Object.hasOwn(action, label) ? action[label] : {}
-  return { name, arguments: JSON.stringify(parts) }
+  return { name, arguments: JSON.stringify(written ?? parts) }
 }
 
 function isRecord(value: unknown): value is Record<string, unknown> {

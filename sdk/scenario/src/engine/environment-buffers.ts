@@ -3,6 +3,8 @@ export const TERMINATED = 1
 export const TRUNCATED = 2
 /** In evaluation and in groups: this environment has played all episodes assigned to it; its rows mean nothing. */
 export const IDLE = 4
+/** Written by the host before a step: this environment is not stepped, and its rows stay, with reward 0 and no flag. */
+export const HOLD = 8
 
 export const MAX_METRICS = 32
 
@@ -29,6 +31,7 @@ export const phases = [
   'harness',
   'oracle',
   'render',
+  'rules',
 ] as const
 export type Phase = (typeof phases)[number]
 
@@ -41,6 +44,7 @@ export const PHASE_ACTION_MASK = 6
 export const PHASE_METRICS = 7
 export const PHASE_ORACLE = 9
 export const PHASE_RENDER = 10
+export const PHASE_RULES = 11
 
 /** Sizes of the rows, fixed by the spaces. */
 export type RowSizes = {
@@ -73,7 +77,7 @@ export type EnvironmentBuffers = {
   finalTexts: Uint16Array
   /** [N] */
   rewards: Float32Array
-  /** [N]; TERMINATED, TRUNCATED, IDLE. */
+  /** [N]; TERMINATED, TRUNCATED, IDLE; before a step, HOLD. */
   flags: Uint8Array
   /** [N, mask]; 1 legal, 0 not, for the next action. */
   masks: Uint8Array
@@ -90,14 +94,27 @@ export type EnvironmentBuffers = {
 /**
  * Which episodes are played. In training, one after another for ever. With `groupSize` K, environments 0 to K - 1, K to
  * 2K - 1, … (by their numbers in the whole run) are groups: the environments of a group play the same episode, task and
- * randomness alike, and each plays one a reset. In evaluation, environment i plays episodes i, i + N, i + 2N, … Its tasks
- * are drawn from the seed; `numbered` is for the evaluations of older agents: task e modulo the number of tasks.
+ * randomness alike, and each plays one a reset. In evaluation, environment i plays episodes i, i + N, i + 2N, … Tasks are
+ * drawn from the seed; `numbered`: episode e plays task e modulo the number of tasks, as callers that choose a task need it and
+ * the evaluations of older agents.
  * Levels, where the scenario has them, are drawn in training; evaluation takes them in turns, episode e level e modulo
  * their number.
  */
 export type EpisodePlan =
-  | { split: 'train'; groupSize?: number }
-  | { split: 'eval'; episodes: number; taskOrder?: 'numbered' | 'drawn' }
+  | { split: 'train'; groupSize?: number; taskOrder?: 'numbered' | 'drawn' }
+  | {
+      split: 'eval'
+      episodes: number
+      taskOrder?: 'numbered' | 'drawn'
+      /**
+       * Held-out episodes that none of these evaluations plays: other random numbers whatever the seed, and tasks that none of
+       * them draws. Tasks are drawn, whatever `taskOrder` says.
+       */
+      apartFrom?: readonly PlayedEpisodes[]
+    }
+
+/** The first `episodes` held-out episodes of a seed, their tasks drawn. */
+export type PlayedEpisodes = { seed: number; episodes: number }
 
 export type EngineOptions = {
   environments: number
@@ -106,16 +123,26 @@ export type EngineOptions = {
   plan: EpisodePlan
   /** Number of this engine's first environment among all of the run: streams and groups depend on the global number. */
   firstEnvironment?: number
-  /** Keeps what the texts in the first row's observations say, for `watchedTexts`. */
-  watchTexts?: boolean
+  /** Keeps what texts in observations say, for `watchedTexts`: the beginnings of the first row's, or all of every row. */
+  watchTexts?: boolean | 'all'
   /** Keeps the last state of the first row's episode when it ends, for `scene`. */
   watchScenes?: boolean
+  /** Keeps the first row's observations as JSON, for `observationJson`. */
+  watchObservations?: boolean
 }
 
-type SharedArrayConstructor = new (memory: SharedArrayBuffer, offset: number, length: number) => ArrayBufferView
+type Memory = new (bytes: number) => ArrayBufferLike
+type ArrayOverMemory = new (memory: ArrayBufferLike, offset: number, length: number) => ArrayBufferView
 
-/** Makes the shared memory of `environments` environments. Host side only: an isolate has no SharedArrayBuffer. */
-export function allocateBuffers(environments: number, sizes: RowSizes): EnvironmentBuffers {
+/**
+ * Makes the memory of `environments` environments. Shared memory is for the host's side only: an isolate has none. Where host
+ * and guest are one realm, as in a page's worker, it need not be shared.
+ */
+export function allocateBuffers(
+  environments: number,
+  sizes: RowSizes,
+  MemoryOf: Memory = SharedArrayBuffer,
+): EnvironmentBuffers {
   const shapes = [
     ['actions', Float32Array, environments * sizes.action],
     ['observations', Float32Array, environments * sizes.observation],
@@ -133,8 +160,8 @@ export function allocateBuffers(environments: number, sizes: RowSizes): Environm
   ] as const
   const buffers: Record<string, unknown> = {}
   for (const [name, Type, length] of shapes) {
-    const memory = new SharedArrayBuffer(Math.max(8, length * Type.BYTES_PER_ELEMENT))
-    buffers[name] = new (Type as SharedArrayConstructor)(memory, 0, length)
+    const memory = new MemoryOf(Math.max(8, length * Type.BYTES_PER_ELEMENT))
+    buffers[name] = new (Type as ArrayOverMemory)(memory, 0, length)
   }
   return buffers as EnvironmentBuffers
 }

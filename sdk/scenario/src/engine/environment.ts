@@ -1,7 +1,11 @@
 import type { Task } from '../define-scenario.ts'
 import { type MaskEncoder, maskEncoder } from './action-codec.ts'
+import { AllTexts } from './all-texts.ts'
 import {
+  BOARD_ENVIRONMENT,
+  BOARD_EPISODE,
   BOARD_PHASE,
+  BOARD_STEP,
   type EngineOptions,
   type EnvironmentBuffers,
   type EpisodePlan,
@@ -9,9 +13,10 @@ import {
   PHASE_ACTION_MASK,
   PHASE_METRICS,
   PHASE_OBSERVE,
+  type PlayedEpisodes,
   type RowSizes,
 } from './environment-buffers.ts'
-import { describeValue, Problem } from './faults.ts'
+import { assertHost, describeValue, Problem } from './faults.ts'
 import {
   type ObservationEncoder,
   observationEncoder,
@@ -28,11 +33,47 @@ import {
   RandomStream,
   type Rng,
   rngOf,
+  SPLIT_APART,
   SPLIT_EVAL,
   SPLIT_TRAIN,
   StreamKey,
 } from './random-stream.ts'
 import type { ScenarioCallbacks, ScenarioDescription } from './read-definition.ts'
+import { sampleJson } from './sample-json.ts'
+
+/** The held-out tasks that some evaluations draw. */
+export class TakenTasks {
+  readonly #taken = nullObject<boolean>()
+  #count = 0
+
+  constructor(evaluations: readonly PlayedEpisodes[], size: number) {
+    for (let i = 0; i < evaluations.length; i += 1) {
+      const { seed, episodes } = evaluations[i]
+      const stream = new RandomStream(new StreamKey(seed, SPLIT_EVAL, 0), PURPOSE_TASK)
+      for (let episode = 0; episode < episodes; episode += 1) {
+        stream.begin(episode)
+        this.#take(floor(stream.uniform() * size))
+      }
+    }
+    assertHost(this.#count < size, 'the scenario has no held-out tasks apart from those of the evaluations')
+  }
+
+  /** Null where all tasks may be drawn, or there are none. */
+  static of(plan: EpisodePlan, size: number): TakenTasks | null {
+    if (plan.split !== 'eval' || plan.apartFrom === undefined || size === 0) return null
+    return new TakenTasks(plan.apartFrom, size)
+  }
+
+  has(index: number): boolean {
+    return this.#taken[index] === true
+  }
+
+  #take(index: number): void {
+    if (this.has(index)) return
+    this.#taken[index] = true
+    this.#count += 1
+  }
+}
 
 /** One environment of the vector: the author's state and the accounting of the episode it plays. */
 export class EpisodeSlot {
@@ -41,6 +82,8 @@ export class EpisodeSlot {
   /** Number in the whole run; streams and messages go by it. */
   readonly number: number
   readonly mathRandom: RandomStream
+  /** From the number of one of its episodes to that of the next. */
+  readonly stride: number
   readonly #key: StreamKey
   readonly #stream: RandomStream
   readonly #taskStream: RandomStream
@@ -55,14 +98,30 @@ export class EpisodeSlot {
   /** Whether every episode that the plan has for it has been played. */
   idle = false
 
-  /** `plan` decides what the streams depend on: in groups on the group, in evaluation on nothing but the episode. */
-  constructor(row: number, number: number, { seed, plan }: EngineOptions) {
+  /** Tasks that must not be drawn. */
+  readonly #taken: TakenTasks | null
+
+  /**
+   * `plan` decides what the streams depend on: in groups on the group, in evaluation on nothing but the episode. With `ownSeed`, the
+   * environment plays what the first environment of a run with that seed plays, if that is its only one.
+   */
+  constructor(
+    row: number,
+    number: number,
+    { seed: shared, plan, environments }: EngineOptions,
+    taken: TakenTasks | null = null,
+    ownSeed?: number,
+  ) {
+    this.#taken = taken
     this.row = row
     this.number = number
+    this.stride = plan.split === 'eval' && ownSeed === undefined ? environments : 1
+    const seed = ownSeed ?? shared
+    const stream = ownSeed === undefined ? number : 0
     this.#key =
       plan.split === 'eval'
-        ? new StreamKey(seed, SPLIT_EVAL, 0)
-        : new StreamKey(seed, SPLIT_TRAIN, floor(number / (plan.groupSize ?? 1)))
+        ? new StreamKey(seed, plan.apartFrom === undefined ? SPLIT_EVAL : SPLIT_APART, 0)
+        : new StreamKey(seed, SPLIT_TRAIN, floor(stream / (plan.groupSize ?? 1)))
     this.mathRandom = new RandomStream(this.#key, PURPOSE_MATH_RANDOM)
     this.#stream = new RandomStream(this.#key, PURPOSE_RNG)
     this.#taskStream = new RandomStream(this.#key, PURPOSE_TASK)
@@ -99,10 +158,21 @@ export class EpisodeSlot {
     const split = plan.split === 'eval' && (tasks.eval > 0 || tasks.train === 0) ? 'eval' : 'train'
     const size = tasks[split]
     if (size === 0) return { split, index: 0 }
-    if (plan.split === 'eval' && plan.taskOrder === 'numbered') return { split, index: episode % size }
+    const apart = plan.split === 'eval' && plan.apartFrom !== undefined
+    if (plan.taskOrder === 'numbered' && !apart) return { split, index: episode % size }
     this.#taskStream.begin(episode)
-    return { split, index: floor(this.#taskStream.uniform() * size) }
+    let index = floor(this.#taskStream.uniform() * size)
+    while (this.#taken?.has(index) === true) index = floor(this.#taskStream.uniform() * size)
+    return { split, index }
   }
+}
+
+/** Records what is about to run, before it runs, so that the host can name it if it hangs. */
+export function noteOnBoard(board: Int32Array, phase: number, slot: EpisodeSlot): void {
+  board[BOARD_ENVIRONMENT] = slot.number
+  board[BOARD_STEP] = slot.step
+  board[BOARD_EPISODE] = slot.episode
+  board[BOARD_PHASE] = phase
 }
 
 /** Asks the author what a state looks like and writes the answers, checked, into an environment's rows. */
@@ -115,20 +185,24 @@ export class EnvironmentRows {
   readonly #metrics = new MetricsTable()
   /** Where texts go that a sentence encoder reads. */
   readonly #texts = new TextRows()
-  /** Texts of the first row, if requested. */
-  readonly #watch: TextWatch | null
+  /** Texts of the first row, or of all, if requested. */
+  readonly #watch: TextWatch | AllTexts | null
+  /** Space of the first row's observations, if they are requested as JSON. */
+  readonly #space: ScenarioDescription['observation'] | null
+  #json = ''
 
   constructor(
     callbacks: ScenarioCallbacks,
     description: ScenarioDescription,
     buffers: EnvironmentBuffers,
-    watchTexts: boolean,
+    { environments, watchTexts = false, watchObservations = false }: EngineOptions,
   ) {
     this.#callbacks = callbacks
     this.#buffers = buffers
     this.#sizes = description.sizes
     this.#encodeMask = description.masked ? maskEncoder(description.action) : null
-    this.#watch = watchTexts ? new TextWatch() : null
+    this.#watch = watchTexts === 'all' ? new AllTexts(environments) : watchTexts ? new TextWatch() : null
+    this.#space = watchObservations ? description.observation : null
     this.#encode = observationEncoder(description.observation, '', this.#watch, this.#texts)
   }
 
@@ -138,6 +212,11 @@ export class EnvironmentRows {
 
   watchedTexts(): string {
     return this.#watch?.encoded() ?? ''
+  }
+
+  /** The latest observation of the first row, which is its last where the episode has ended; empty if it is not watched. */
+  observationJson(): string {
+    return this.#json
   }
 
   /** The observation, and the mask of the next action, of a state from which the episode goes on. */
@@ -172,7 +251,10 @@ export class EnvironmentRows {
     this.#buffers.board[BOARD_PHASE] = PHASE_OBSERVE
     this.#watch?.begin(slot.row, final)
     this.#texts.begin(final ? this.#buffers.finalTexts : this.#buffers.texts, slot.row * this.#sizes.text)
-    this.#encode(this.#callbacks.observe(slot.state), rows, slot.row * this.#sizes.observation)
+    const sample = this.#callbacks.observe(slot.state)
+    this.#encode(sample, rows, slot.row * this.#sizes.observation)
+    // At once: the author may reuse the object.
+    if (this.#space !== null && slot.row === 0) this.#json = sampleJson(this.#space, sample)
   }
 
   #writeMask(slot: EpisodeSlot, encode: MaskEncoder): void {

@@ -66,9 +66,15 @@ describe('evaluation plan', () => {
 })
 
 describe('tasks', () => {
-  type Plan = { split: 'train' | 'eval'; episodes: number; seed?: number; taskOrder?: 'numbered' | 'drawn' }
+  type Plan = {
+    split: 'train' | 'eval'
+    episodes: number
+    seed?: number
+    taskOrder?: 'numbered' | 'drawn'
+    apartFrom?: { seed: number; episodes: number }[]
+  }
 
-  function tasksOf(tasks: unknown, { split, episodes, seed = 0, taskOrder }: Plan) {
+  function tasksOf(tasks: unknown, { split, episodes, seed = 0, taskOrder, apartFrom }: Plan) {
     const seen: unknown[] = []
     const { engine } = startEngine(
       {
@@ -79,7 +85,7 @@ describe('tasks', () => {
           return { count: 0 }
         },
       },
-      { seed, plan: split === 'train' ? { split } : { split, episodes, taskOrder } },
+      { seed, plan: split === 'train' ? { split } : { split, episodes, taskOrder, apartFrom } },
     )
     engine.reset()
     for (let step = 1; step < episodes; step += 1) engine.step()
@@ -122,6 +128,43 @@ describe('tasks', () => {
     )
     expect(tasksOf(undefined, { split: 'train', episodes: 2 })).toEqual(
       [0, 0].map((index) => ({ split: 'train', index })),
+    )
+  })
+  test('episodes apart from evaluations draw none of their tasks, whatever the seed', () => {
+    const tasks = { train: 1000, eval: 400 }
+    const evaluations = [0, 0x5e1ec7].map((seed) => ({ seed, episodes: 150 }))
+    const played = new Set(
+      evaluations.flatMap((plan) => tasksOf(tasks, { split: 'eval', ...plan }).map(({ index }) => index)),
+    )
+    for (const seed of [0, 0x5e1ec7, 7]) {
+      const apart = tasksOf(tasks, { split: 'eval', episodes: 300, seed, apartFrom: evaluations })
+      expect(apart.filter(({ index }) => played.has(index))).toEqual([])
+      expect(new Set(apart.map(({ split }) => split))).toEqual(new Set(['eval']))
+      expect(new Set(apart.map(({ index }) => index)).size).toBeGreaterThan(100)
+    }
+    const unlike = tasksOf(tasks, { split: 'eval', episodes: 300, seed: 7 })
+    expect(unlike.filter(({ index }) => played.has(index)).length, 'without it they would').toBeGreaterThan(50)
+  })
+
+  test('episodes apart from evaluations have random numbers of their own, also without tasks', () => {
+    const numbers = (seed: number, plan: object) => {
+      const { engine, buffers } = startEngine(walk, {
+        environments: 8,
+        seed,
+        plan: { split: 'eval', episodes: 8, ...plan },
+      })
+      engine.reset()
+      // The others are counts, and the task.
+      return Array.from(buffers.observations).filter((_, column) => column % 3 === 0)
+    }
+    expect(numbers(3, { apartFrom: [] })).not.toEqual(numbers(3, {}))
+    expect(numbers(3, { apartFrom: [] })).toEqual(numbers(3, { apartFrom: [{ seed: 3, episodes: 8 }] }))
+  })
+
+  test('a scenario that has no task left is refused', () => {
+    const plan = { split: 'eval', episodes: 1, apartFrom: [{ seed: 0, episodes: 100 }] } as const
+    expect(() => tasksOf({ train: 5, eval: 2 }, { ...plan, apartFrom: [...plan.apartFrom] })).toThrow(
+      'no held-out tasks',
     )
   })
 })

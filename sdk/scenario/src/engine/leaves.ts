@@ -4,6 +4,7 @@ import {
   columnsOf,
   indexOf,
   logitsOf,
+  rowShapeOf,
   type SpaceDescription,
   type TextEncoderName,
 } from './read-space.ts'
@@ -99,8 +100,10 @@ export function observationLeaves(space: SpaceDescription): ObservationLeaf[] {
       offset += size
       continue
     }
-    if (leaf.type === 'box') for (let j = 0; j < leaf.shape.length; j += 1) append(shape, leaf.shape[j])
-    else append(shape, size)
+    if (leaf.type === 'box') {
+      const lengths = rowShapeOf(leaf)
+      for (let j = 0; j < lengths.length; j += 1) append(shape, lengths[j])
+    } else append(shape, size)
     const observed: ObservationLeaf = {
       name: names[i] || 'obs',
       kind: leaf.type,

@@ -1,5 +1,6 @@
 import type { Space } from '../spaces.ts'
 import { CachedTokenizer, MAX_TEXT_LENGTH } from '../tokenize.ts'
+import { listOf } from './all-texts.ts'
 import { describeValue, Problem } from './faults.ts'
 import {
   append,
@@ -20,6 +21,7 @@ import {
 } from './primordials.ts'
 import {
   type BoxDescription,
+  columnOrder,
   columnsOf,
   type DictDescription,
   type DiscreteDescription,
@@ -95,6 +97,18 @@ function isBounded(space: BoxDescription): boolean {
 }
 
 function boxEncoder(space: BoxDescription, name: string): ObservationEncoder {
+  const order = columnOrder(space)
+  const encode = numbersEncoder(space, name)
+  if (order === null) return encode
+  const given = new Float32Buffer(order.length)
+  return (sample, row, offset) => {
+    encode(sample, given, 0)
+    for (let i = 0; i < order.length; i += 1) row[offset + order[i]] = given[i]
+  }
+}
+
+/** Writes the numbers of a box in the order of the sample. */
+function numbersEncoder(space: BoxDescription, name: string): ObservationEncoder {
   const size = space.low.length
   const low = boundsOf(space.low, -Infinity)
   const high = boundsOf(space.high, Infinity)
@@ -148,7 +162,7 @@ function multiDiscreteEncoder(space: MultiDiscreteDescription, name: string): Ob
 function textEncoder(
   space: TextDescription,
   name: string,
-  watch: TextWatch | null,
+  watch: TextListener | null,
   texts: TextSink | null,
 ): ObservationEncoder {
   const { maxTokens, vocabulary, encoder } = space
@@ -256,7 +270,7 @@ function explainKeys(keys: readonly string[], sample: object, space: DictDescrip
 function dictEncoder(
   space: DictDescription,
   name: string,
-  watch: TextWatch | null,
+  watch: TextListener | null,
   texts: TextSink | null,
 ): ObservationEncoder {
   const encoders: ObservationEncoder[] = []
@@ -285,6 +299,9 @@ function dictEncoder(
   }
 }
 
+/** Hears of every text that is encoded. */
+export type TextListener = { take(text: string): void }
+
 /** Takes the texts that a sentence encoder reads: one place is reserved for each leaf, in their order. */
 export type TextSink = {
   /** For a leaf that is compiled: room for so many UTF-16 units. Returns the place. */
@@ -300,7 +317,7 @@ export type TextSink = {
 export function observationEncoder(
   space: SpaceDescription,
   name = '',
-  watch: TextWatch | null = null,
+  watch: TextListener | null = null,
   texts: TextSink | null = null,
 ): ObservationEncoder {
   switch (space.type) {
@@ -385,14 +402,8 @@ export class TextWatch {
    * would ask the author's `toJSON`.
    */
   encoded(): string {
-    return encode(this.#now) + encode(this.#final)
+    return listOf(this.#now) + listOf(this.#final)
   }
-}
-
-function encode(texts: readonly string[]): string {
-  let encoded = `${texts.length};`
-  for (let i = 0; i < texts.length; i += 1) encoded += `${texts[i].length}:${texts[i]}`
-  return encoded
 }
 
 /**

@@ -21,9 +21,13 @@ export const PURPOSE_TASK = 2
 export const PURPOSE_ORACLE = 3
 export const PURPOSE_ORACLE_MATH_RANDOM = 4
 export const PURPOSE_LEVEL = 5
+export const PURPOSE_RULES = 6
+export const PURPOSE_RULES_MATH_RANDOM = 7
 
 export const SPLIT_TRAIN = 0
 export const SPLIT_EVAL = 1
+/** Held-out episodes apart from those of evaluations. */
+export const SPLIT_APART = 2
 
 const WARM_UP_ROUNDS = 12
 

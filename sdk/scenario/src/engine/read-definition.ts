@@ -1,6 +1,15 @@
 import type { RowSizes } from './environment-buffers.ts'
 import { definitionError, describeThrown, describeValue, EngineFault } from './faults.ts'
-import { append, defineConstant, isArray, isInteger, objectCreate, regExpExec } from './primordials.ts'
+import {
+  append,
+  defineConstant,
+  isArray,
+  isInteger,
+  objectCreate,
+  regExpExec,
+  stringSlice,
+  wellFormed,
+} from './primordials.ts'
 import {
   columnsOf,
   type ListDescription,
@@ -32,10 +41,17 @@ export type ScenarioDescription = {
   memory?: true
   /** Present where the author gave a scripted player. */
   oracle?: true
+  /** Present where the author gave rules that need no training. */
+  rules?: true
   /** Present where the scenario draws itself. */
   renders?: true
+  /** Of a scenario of tools: what each of them does, in the order of the action's choices. */
+  tools?: ToolDescription[]
   sizes: RowSizes
 }
+
+/** A tool as its author describes it. */
+export type ToolDescription = { name: string; description: string }
 
 /** A level as its author names it. */
 export type LevelDescription = { name: string; description?: string }
@@ -50,6 +66,7 @@ export type ScenarioCallbacks = {
   actionMask: ((state: unknown) => unknown) | null
   metrics: ((state: unknown) => unknown) | null
   oracle: ((state: unknown, context: unknown) => unknown) | null
+  rules: ((observation: unknown, context: unknown) => unknown) | null
   render: ((state: unknown) => unknown) | null
 }
 
@@ -132,6 +149,33 @@ function readLevels(value: unknown): { levels?: LevelDescription[] } {
   return { levels }
 }
 
+const MAX_TOOL_DESCRIPTION = 1000
+
+/** `toolDescriptions` is written by `defineToolScenario`: one text a tool. Longer ones are cut. */
+function readToolDescriptions(value: unknown, action: SpaceDescription): { tools?: ToolDescription[] } {
+  const labels = toolNamesOf(action)
+  if (value === undefined || labels === undefined) return {}
+  if (!isArray(value) || value.length !== labels.length) fail('toolDescriptions must be one text a tool')
+  const tools: ToolDescription[] = []
+  for (let i = 0; i < labels.length; i += 1) {
+    const text = value[i]
+    if (typeof text !== 'string') fail(`toolDescriptions[${i}] must be a text, got ${describeValue(text)}`)
+    append(tools, { name: labels[i], description: wellFormed(stringSlice(text, 0, MAX_TOOL_DESCRIPTION)) })
+  }
+  return { tools }
+}
+
+/** The words of the action that a tool scenario has: a choice, alone or of the entry that counts. */
+function toolNamesOf(action: SpaceDescription): string[] | undefined {
+  if (action.type === 'discrete') return action.labels
+  if (action.type !== 'dict' || action.choice === undefined) return undefined
+  for (let i = 0; i < action.entries.length; i += 1) {
+    const { name, space } = action.entries[i]
+    if (name === action.choice && space.type === 'discrete') return space.labels
+  }
+  return undefined
+}
+
 /** An action has no texts and no lists, and its pointers point to lists of the observation. */
 function checkAction(space: SpaceDescription, path: string, observation: SpaceDescription): void {
   if (space.type === 'text' || space.type === 'list') {
@@ -194,6 +238,7 @@ export function readCallbacks(value: unknown): ScenarioCallbacks {
   defineConstant(callbacks, 'actionMask', optionalFunction(definition.actionMask, 'actionMask(state)'))
   defineConstant(callbacks, 'metrics', optionalFunction(definition.metrics, 'metrics(state)'))
   defineConstant(callbacks, 'oracle', optionalFunction(definition.oracle, 'oracle(state, { rng })'))
+  defineConstant(callbacks, 'rules', optionalFunction(definition.rules, 'rules(observation, { mask, rng })'))
   defineConstant(callbacks, 'render', optionalFunction(definition.render, 'render(state)'))
   return callbacks
 }
@@ -217,6 +262,7 @@ export function readDefinition(value: unknown): ScenarioDescription {
   const callbacks = readCallbacks(definition)
   const masked = callbacks.actionMask !== null
   const oracle = callbacks.oracle === null ? {} : { oracle: true as const }
+  const rules = callbacks.rules === null ? {} : { rules: true as const }
   if (masked && logits === 0) fail('actionMask: a box action has nothing to mask; leave actionMask out')
   const sizes = {
     observation: columnsOf(observation),
@@ -225,7 +271,15 @@ export function readDefinition(value: unknown): ScenarioDescription {
     text: textColumnsOf(observation),
   }
   const renders = callbacks.render === null ? {} : { renders: true as const }
-  const optional = { ...readLevels(definition.levels), ...readMemory(definition.memory), ...oracle, ...renders }
+  const tools = readToolDescriptions(definition.toolDescriptions, action)
+  const optional = {
+    ...readLevels(definition.levels),
+    ...readMemory(definition.memory),
+    ...oracle,
+    ...rules,
+    ...renders,
+    ...tools,
+  }
   return { observation, action, maxSteps, tasks, masked, ...optional, sizes }
 }
 

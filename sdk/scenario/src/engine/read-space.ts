@@ -100,6 +100,10 @@ function readBox(space: Record<string, unknown>, path: string): SpaceDescription
       fail(path, `low[${i}] = ${bottom} lies above high[${i}] = ${top}`)
   }
   const box: BoxDescription = { type: 'box', shape, low, high }
+  if (space.channels === 'last') {
+    if (shape.length !== 3) fail(`${path}.channels`, 'is for an image of the shape [height, width, channels]')
+    box.channels = 'last'
+  }
   if (space.integer === true) box.integer = true
   if (space.default !== undefined) {
     if (size !== 1) fail(`${path}.default`, 'is for a single number')
@@ -311,6 +315,8 @@ export type SpaceDescription =
       shape: number[]
       low: (number | null)[]
       high: (number | null)[]
+      /** Samples of an image are [height, width, channels]; the row is channels first. */
+      channels?: 'last'
       integer?: true
       default?: number
     }
@@ -322,6 +328,21 @@ export type SpaceDescription =
 
 export type ListDescription = Extract<SpaceDescription, { type: 'list' }>
 export type BoxDescription = Extract<SpaceDescription, { type: 'box' }>
+
+/** The shape of a box in the row. */
+export function rowShapeOf({ shape, channels }: BoxDescription): number[] {
+  return channels === 'last' ? [shape[2], shape[0], shape[1]] : shape
+}
+
+/** The column of each number of a sample within its box; null where the row has them in the sample's order. */
+export function columnOrder({ shape, channels }: BoxDescription): number[] | null {
+  if (channels !== 'last') return null
+  const order: number[] = []
+  const pixels = shape[0] * shape[1]
+  for (let pixel = 0; pixel < pixels; pixel += 1)
+    for (let channel = 0; channel < shape[2]; channel += 1) append(order, channel * pixels + pixel)
+  return order
+}
 export type DiscreteDescription = Extract<SpaceDescription, { type: 'discrete' }>
 export type MultiDiscreteDescription = Extract<SpaceDescription, { type: 'multiDiscrete' }>
 export type TextDescription = Extract<SpaceDescription, { type: 'text' }>

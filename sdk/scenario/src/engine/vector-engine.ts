@@ -1,17 +1,14 @@
 import { type ActionDecoder, actionDecoder } from './action-codec.ts'
-import { EnvironmentRows, EpisodeSlot } from './environment.ts'
+import { EnvironmentRows, EpisodeSlot, noteOnBoard, TakenTasks } from './environment.ts'
 import {
   BOARD_CLOCK,
-  BOARD_ENVIRONMENT,
-  BOARD_EPISODE,
   BOARD_PHASE,
-  BOARD_STEP,
   type EngineOptions,
   type EnvironmentBuffers,
+  HOLD,
   IDLE,
   MAX_METRICS,
   PHASE_IDLE,
-  PHASE_ORACLE,
   PHASE_RENDER,
   PHASE_RESET,
   PHASE_STEP,
@@ -34,11 +31,12 @@ import {
   refuseTruncated,
   type UnknownStepResult,
 } from './faults.ts'
-import { OraclePlayer } from './oracle.ts'
+
 import { append, fround, isInteger, lengthOfTypedArray } from './primordials.ts'
 import type { RandomStream } from './random-stream.ts'
 import { definitionFault, readCallbacks, type ScenarioCallbacks, type ScenarioDescription } from './read-definition.ts'
 import { encodeScene } from './scene-encoder.ts'
+import { type Script, ScriptedPlayer } from './scripted-player.ts'
 import { isThenable, Settlement } from './settlement.ts'
 
 /** What the host does next: nothing, or drain the microtasks and call `settle`. */
@@ -71,18 +69,25 @@ export type Engine = {
   settle(): Progress
   /**
    * Restores one environment (by its row) to a recorded state: resets it to `episode` and replays `actions`
-   * ([steps, action]). Fills its rows.
+   * ([steps, action]). Fills its rows. With `seed`, this and its later episodes are those of that seed: see `EpisodeSlot`.
    */
-  restore(environment: number, episode: number, actions: Float32Array): Progress
+  restore(environment: number, episode: number, actions: Float32Array, seed?: number): Progress
   /**
    * Writes the oracle's action for the current state of every environment that is not idle into `buffers.actions`. For
    * scenarios that have an oracle. It draws from streams of its own: the episodes do not change.
    */
   oracle(): Progress
-  /** Names of the columns of `buffers.metrics`; empty before the first episode has ended. */
+  /** The same of the scenario's rules, which see the observation and what is legal. */
+  rules(): Progress
+  /** Columns of `buffers.metrics`; empty before the first episode has ended. */
   metricNames(): string[]
   /** Texts of the first row's observations, as `TextWatch` encodes them; empty without `watchTexts`. */
   watchedTexts(): string
+  /**
+   * The first row's latest observation as JSON, in the form that `observe` returned it; of an episode that has ended, and after
+   * which none began, its last. Empty without `watchObservations`.
+   */
+  observationJson(): string
   /**
    * What the first row's state looks like, as JSON: now, or at the end of the episode that ended last, which is kept with
    * `watchScenes` only. Empty where the scenario has no `render`, or no such state. Throws an EngineFault.
@@ -163,9 +168,9 @@ class VectorEngine implements Engine {
   /** The pending promise, if any, and whether it came from `step`. */
   #settlement: Settlement | null = null
   #awaitsStep = false
-  #oracle: OraclePlayer | null = null
-  /** In place of the environment's own, while the oracle runs. */
-  #oracleRandom: RandomStream | null = null
+  #players: { oracle: ScriptedPlayer | null; rules: ScriptedPlayer | null } = { oracle: null, rules: null }
+  /** In place of the environment's own, while a script runs. */
+  #scriptRandom: RandomStream | null = null
   #started = false
   #dead = false
   #rendering = false
@@ -185,9 +190,10 @@ class VectorEngine implements Engine {
     this.#board = buffers.board
     this.#replay = buffers.actions
     this.#decode = actionDecoder(description.action)
-    this.#rows = new EnvironmentRows(callbacks, description, buffers, options.watchTexts === true)
+    this.#rows = new EnvironmentRows(callbacks, description, buffers, options)
     const first = options.firstEnvironment ?? 0
-    for (let i = 0; i < options.environments; i += 1) append(this.#slots, new EpisodeSlot(i, first + i, options))
+    const taken = TakenTasks.of(options.plan, description.tasks.eval)
+    for (let i = 0; i < options.environments; i += 1) append(this.#slots, new EpisodeSlot(i, first + i, options, taken))
     this.#current = this.#slots[0]
   }
 
@@ -206,7 +212,7 @@ class VectorEngine implements Engine {
     return this.#begin(MODE_STEP, this.#slots.length)
   }
 
-  restore(environment: number, episode: number, actions: Float32Array): Progress {
+  restore(environment: number, episode: number, actions: Float32Array, seed?: number): Progress {
     this.#assertReady()
     assertHost(isInteger(environment) && environment >= 0 && environment < this.#slots.length, 'no such environment')
     assertHost(isInteger(episode) && episode >= 0, 'an episode has a number from 0 on')
@@ -214,36 +220,48 @@ class VectorEngine implements Engine {
     assertHost(isInteger(steps), 'restore: the last action is incomplete')
     this.#started = true
     this.#replay = actions
+    if (seed !== undefined) this.#reseed(environment, seed)
     this.#current = this.#slots[environment]
     this.#current.episode = episode
     return this.#begin(MODE_RESTORE, 1 + steps)
   }
 
-  oracle(): Progress {
+  #reseed(environment: number, seed: number): void {
+    assertHost(isInteger(seed) && seed >= 0 && seed <= MAX_SEED, 'a seed is an integer from 0 to 2^53 - 1')
+    const { number } = this.#slots[environment]
+    this.#slots[environment] = new EpisodeSlot(environment, number, this.#options, null, seed)
+    // They keep streams of the old one.
+    this.#players = { oracle: null, rules: null }
+  }
+
+  readonly oracle = (): Progress => this.#script('oracle')
+  readonly rules = (): Progress => this.#script('rules')
+
+  #script(script: Script): Progress {
     this.#assertReady()
-    assertHost(this.#started, 'oracle before reset')
-    assertHost(this.#callbacks.oracle !== null, 'the scenario has no oracle')
+    assertHost(this.#started, 'a script before reset')
+    assertHost(this.#callbacks[script] !== null, `the scenario has no ${script}`)
     this.#board[BOARD_CLOCK] += 1
     try {
-      this.#oracle ??= new OraclePlayer(this.#callbacks, this.#description, this.#buffers)
-      for (let row = 0; row < this.#slots.length; row += 1) this.#playOracle(this.#slots[row], this.#oracle)
+      this.#players[script] ??= new ScriptedPlayer(script, this.#callbacks, this.#description, this.#buffers)
+      for (let row = 0; row < this.#slots.length; row += 1) this.#playScript(this.#slots[row], this.#players[script])
       this.#board[BOARD_PHASE] = PHASE_IDLE
       return DONE
     } catch (thrown) {
       this.#dead = true
       throw faultOf(thrown, this.#board, this.#current)
     } finally {
-      this.#oracleRandom = null
+      this.#scriptRandom = null
     }
   }
 
-  #playOracle(slot: EpisodeSlot, oracle: OraclePlayer): void {
-    const streams = oracle.begin(slot)
+  #playScript(slot: EpisodeSlot, player: ScriptedPlayer): void {
+    const streams = player.begin(slot)
     if (slot.idle) return
     this.#current = slot
-    this.#oracleRandom = streams.mathRandom
-    noteOnBoard(this.#board, PHASE_ORACLE, slot)
-    oracle.play(slot, streams)
+    this.#scriptRandom = streams.mathRandom
+    noteOnBoard(this.#board, player.phase, slot)
+    player.play(slot, streams)
   }
 
   settle(): Progress {
@@ -257,6 +275,10 @@ class VectorEngine implements Engine {
 
   watchedTexts(): string {
     return this.#rows.watchedTexts()
+  }
+
+  observationJson(): string {
+    return this.#rows.observationJson()
   }
 
   scene(final: boolean): string {
@@ -281,7 +303,7 @@ class VectorEngine implements Engine {
   currentRandom(): number {
     // A picture draws from no stream: an episode is the same whether it is looked at or not.
     if (this.#rendering) return 0.5
-    return (this.#oracleRandom ?? this.#current.mathRandom).uniform()
+    return (this.#scriptRandom ?? this.#current.mathRandom).uniform()
   }
 
   currentTime(): number {
@@ -396,6 +418,9 @@ class VectorEngine implements Engine {
       if (slot.idle) {
         flags[row] = IDLE
         rewards[row] = 0
+      } else if (flags[row] === HOLD) {
+        flags[row] = 0
+        rewards[row] = 0
       } else if (this.#playAction(slot, actions, row * columns) === PENDING) {
         this.#unit = row
         return PENDING
@@ -457,17 +482,8 @@ class VectorEngine implements Engine {
     if (slot.row === 0 && this.#options.watchScenes === true) this.#ended = slot.state
     const { plan } = this.#options
     if (plan.split === 'train' && plan.groupSize !== undefined) return this.#retire(slot)
-    const stride = plan.split === 'eval' ? this.#slots.length : 1
-    return this.#beginEpisode(slot, slot.episode + stride)
+    return this.#beginEpisode(slot, slot.episode + slot.stride)
   }
-}
-
-/** Records what is about to run, before it runs, so that the host can name it if it hangs. */
-function noteOnBoard(board: Int32Array, phase: number, slot: EpisodeSlot): void {
-  board[BOARD_ENVIRONMENT] = slot.number
-  board[BOARD_STEP] = slot.step
-  board[BOARD_EPISODE] = slot.episode
-  board[BOARD_PHASE] = phase
 }
 
 /** The fault for what was thrown while `slot` was stepped, by the engine or by the author's code. */

@@ -2,8 +2,8 @@ import type { EpisodeContext, ScenarioDefinition, StepResult, Task } from '../de
 import { actionDecoder } from '../engine/action-codec.ts'
 import { allocateBuffers, type EnvironmentBuffers, TERMINATED, TRUNCATED } from '../engine/environment-buffers.ts'
 import { EngineFault, Problem } from '../engine/faults.ts'
-import { actionWriter } from '../engine/oracle.ts'
 import { describeScenario, type ScenarioDescription } from '../engine/read-definition.ts'
+import { actionWriter } from '../engine/scripted-player.ts'
 import { createEngine, type Engine, PENDING, type Progress } from '../engine/vector-engine.ts'
 import type {
   ActionSpace,

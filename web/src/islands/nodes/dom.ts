@@ -25,3 +25,14 @@ export async function freshParts(
 export function pictureNode(picture: SvgElement): SVGElement {
   return svgNode(picture, (name) => document.createElementNS(svgNamespace, name))
 }
+
+const drawing = new Set(['svg', 'rect'])
+
+/** HTML that the server renders from the same data, as a node; pictures in it are of rectangles alone. */
+export function htmlNode(data: SvgElement): Element {
+  return svgNode(
+    data,
+    (name): Element =>
+      drawing.has(name) ? document.createElementNS(svgNamespace, name) : document.createElement(name),
+  )
+}

@@ -6,6 +6,7 @@ import { Button, Command } from '../../components/controls.tsx'
 import { Form } from '../../components/form.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { Notice } from '../../components/messages.tsx'
+import { Outcome } from '../../components/outcome.tsx'
 import { packageAddress } from '../../components/package-list.tsx'
 import { Amount } from '../../components/values.tsx'
 import { usePage } from '../../layout/page-context.ts'
@@ -264,7 +265,7 @@ function Rights({ offer }: { offer: Offer }) {
 
 /** Whether the agent is verified. */
 function Evaluation({ verification }: { verification: NonNullable<Offer['verification']> }) {
-  const { state, return_mean: mean, command } = verification
+  const { state, return_mean: mean, outcome, command } = verification
   const verified = state === 'verified'
   return (
     <section class="rights" aria-labelledby="evaluation">
@@ -275,23 +276,17 @@ function Evaluation({ verification }: { verification: NonNullable<Offer['verific
           {verified
             ? 'Verified: re-run by this marketplace on held-out seeds and signed'
             : `Not verified (${state.replaceAll('_', ' ')}): results are the seller’s own`}
-          {mean !== null && (
-            <>
-              ; mean return <span class="mono">{formatReturn(mean)}</span>
-            </>
-          )}
         </span>
       </p>
+      {mean !== null && (
+        <p>
+          <Outcome success={outcome ?? undefined} returnMean={mean} />
+        </p>
+      )}
       <p class="dim">Verify it yourself</p>
       <Command text={command} />
     </section>
   )
-}
-
-const figures = new Intl.NumberFormat('en', { maximumSignificantDigits: 4 })
-
-function formatReturn(mean: number): string {
-  return figures.format(mean)
 }
 
 /** For a package that is free, owned already, or paid for per run. */

@@ -1,10 +1,11 @@
-import { type AuditList, formatAmount, type ServerStatus } from '@agentgym/contract'
+import { formatAmount, type QueueHistory, type ServerStatus } from '@agentgym/contract'
 import { attempt, type FormFailure } from '../../app/form.ts'
 import { route } from '../../app/route.ts'
 import type { Html, Visit } from '../../app/visit.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button, Tabs } from '../../components/controls.tsx'
 import { Form } from '../../components/form.tsx'
+import { LineChart } from '../../components/line-chart.tsx'
 import { EmptyState, Notice } from '../../components/messages.tsx'
 import { Metric, Metrics } from '../../components/metrics.tsx'
 import { Table } from '../../components/table.tsx'
@@ -16,9 +17,12 @@ const operator = { access: 'operator' } as const
 export const operatorRoutes = [
   route('get', '/operator', operator, (visit) => visit.redirect('/operator/queue')),
 
-  route('get', '/operator/queue', operator, async (visit) =>
-    visit.page(<QueuePage status={await readStatus(visit)} />, { title: 'Queue', hidden: true }),
-  ),
+  route('get', '/operator/queue', operator, async (visit) => {
+    const window = visit.query.get('window') === 'week' ? ('week' as const) : ('day' as const)
+    const { data: history } = await visit.api.GET('/v1/queue-history', { params: { query: { window } } })
+    const status = await readStatus(visit)
+    return visit.page(<QueuePage status={status} history={history} window={window} />, { title: 'Queue', hidden: true })
+  }),
 
   route('get', '/operator/workers', operator, async (visit) =>
     visit.page(<WorkersPage status={await readStatus(visit)} />, { title: 'Workers', hidden: true }),
@@ -32,15 +36,6 @@ export const operatorRoutes = [
       title: 'Workers',
       hidden: true,
     })
-  }),
-
-  route('get', '/operator/audit', operator, async (visit) => {
-    const filled = (name: string) => visit.query.get(name)?.trim() || undefined
-    const filter = { actor: filled('actor'), action: filled('action'), subject: filled('subject') }
-    const before = Number(visit.query.get('before')) || undefined
-    const { data } = await visit.api.GET('/v1/audit', { params: { query: { ...filter, before, limit: 50 } } })
-    const named = Object.fromEntries(Object.entries(filter).filter(([, value]) => value !== undefined))
-    return visit.page(<AuditPage list={data} filter={named} />, { title: 'Audit log', hidden: true })
   }),
 ]
 
@@ -70,13 +65,16 @@ export function OperatorFrame({ children }: { children?: Html }) {
 }
 
 const kinds: { kind: keyof ServerStatus['queue']; title: string; text: string }[] = [
+  { kind: 'replay', title: 'Replays', text: 'of episodes that people keep' },
   { kind: 'check', title: 'Checks', text: 'of published versions' },
   { kind: 'evaluate', title: 'Evaluations', text: 'of agents, for verification' },
   { kind: 'train', title: 'Training', text: 'runs' },
 ]
 
-/** Queued and running jobs. */
-function QueuePage({ status }: { status: ServerStatus }) {
+type QueuePageProps = { status: ServerStatus; history: QueueHistory; window: 'day' | 'week' }
+
+/** Queued and running jobs, now and before. */
+function QueuePage({ status, history, window }: QueuePageProps) {
   const there = status.workers.filter(({ state }) => state !== 'silent')
   const slots = there.reduce((sum, worker) => sum + worker.slots, 0)
   const used = there.reduce((sum, worker) => sum + worker.running, 0)
@@ -115,7 +113,51 @@ function QueuePage({ status }: { status: ServerStatus }) {
           { title: 'Running', numeric: true, cell: ({ kind }) => status.queue[kind].running },
         ]}
       />
+      <QueueHistorySection history={history} window={window} />
     </OperatorFrame>
+  )
+}
+
+const windows = [
+  { window: 'day', title: 'Last day' },
+  { window: 'week', title: 'Last week' },
+] as const
+
+/** Curves of the queue and the workers; sampled each minute. */
+function QueueHistorySection({ history: { since, points }, window }: Omit<QueuePageProps, 'status'>) {
+  const hours = (at: string) => (Date.parse(at) - Date.parse(since)) / 3_600_000
+  const unit = `Hours since ${since.slice(0, 16).replace('T', ' ')} UTC`
+  const byKind = (read: (sample: QueueHistory['points'][number]['kinds']['train']) => number) =>
+    kinds.map(({ kind, title }) => ({
+      name: title,
+      points: points.map(({ at, kinds }) => ({ x: hours(at), y: read(kinds[kind]) })),
+    }))
+  const connected = points.map(({ at, workers_connected }) => ({ x: hours(at), y: workers_connected }))
+  return (
+    <section aria-labelledby="history">
+      <div class="workspace-head">
+        <h2 id="history">History</h2>
+        <nav class="settings-row" aria-label="Period">
+          {windows.map((one) => (
+            <a href={`/operator/queue?window=${one.window}`} aria-current={one.window === window ? 'page' : undefined}>
+              {one.title}
+            </a>
+          ))}
+        </nav>
+      </div>
+      <p class="report-facts">{unit}. Sampled each minute.</p>
+      <LineChart title="Queued jobs" unit={unit} series={byKind(({ waiting }) => waiting)} />
+      <LineChart
+        title="Longest wait (minutes)"
+        unit={unit}
+        series={byKind(({ oldest_seconds }) => oldest_seconds / 60)}
+      />
+      <LineChart
+        title="Workers"
+        unit={unit}
+        series={[{ name: 'Connected', points: connected }, ...byKind(({ workers }) => workers)]}
+      />
+    </section>
   )
 }
 
@@ -182,72 +224,4 @@ function sandboxOf({ missing_walls: missing }: Worker) {
 
 function percent(share: number | null): string {
   return share === null ? '–' : `${Math.round(share * 100)}%`
-}
-
-type AuditFilter = { actor?: string; action?: string; subject?: string }
-type Entry = AuditList['entries'][number]
-
-/** The audit log. */
-function AuditPage({ list, filter }: { list: AuditList; filter: AuditFilter }) {
-  return (
-    <OperatorFrame>
-      <form method="get" action="/operator/audit" class="workspace-filter" aria-label="Filter the audit log">
-        <FilterField name="actor" label="Actor" value={filter.actor} />
-        <FilterField name="action" label="Action" value={filter.action} />
-        <FilterField name="subject" label="Subject" value={filter.subject} />
-        <Button>Filter</Button>
-      </form>
-      {list.entries.length === 0 ? (
-        <EmptyState title="No matching entries">
-          <a href="/operator/audit">Clear filters</a>
-        </EmptyState>
-      ) : (
-        <Table caption="Audit log" rows={list.entries} columns={columns} />
-      )}
-      {list.next_before !== null && (
-        <a href={`/operator/audit?${new URLSearchParams({ ...filter, before: String(list.next_before) })}`}>
-          Older entries
-        </a>
-      )}
-    </OperatorFrame>
-  )
-}
-
-function FilterField({ name, label, value }: { name: string; label: string; value?: string }) {
-  return (
-    <label class="workspace-filter-text">
-      <span class="visually-hidden">{label}</span>
-      <input type="text" name={name} value={value} placeholder={label} spellcheck={false} />
-    </label>
-  )
-}
-
-const columns = [
-  {
-    title: 'Time (UTC)',
-    cell: ({ at }: Entry) => (
-      <time class="mono nowrap" datetime={at}>
-        {at.slice(0, 19).replace('T', ' ')}
-      </time>
-    ),
-  },
-  { title: 'Actor', cell: ({ actor, token_id }: Entry) => whoOf(actor, token_id) },
-  { title: 'Action', heading: true, cell: ({ action }: Entry) => <code>{action}</code> },
-  { title: 'Subject', cell: ({ subject }: Entry) => <code class="audit-subject">{subject}</code> },
-  { title: 'IP address', cell: ({ ip }: Entry) => <code>{ip ?? '–'}</code>, wide: true },
-  {
-    title: 'Data',
-    cell: ({ data }: Entry) =>
-      Object.keys(data).length > 0 && <code class="audit-data">{JSON.stringify(data).slice(0, 300)}</code>,
-    wide: true,
-  },
-]
-
-function whoOf(actor: string | null, tokenId: string | null) {
-  return (
-    <>
-      {actor ?? '–'}
-      {tokenId !== null && <span class="dim"> via token</span>}
-    </>
-  )
 }

@@ -1,19 +1,23 @@
 import {
+  type Comparison,
   type Evaluation,
   isFixedTaskSet,
   type VerificationStatement,
   type VersionDetails,
   verificationStatementSchema,
 } from '@agentgym/contract'
-import { formatValue } from '@agentgym/contract/charts'
+import { criterionTexts, formatMetric } from '@agentgym/contract/metrics'
 import { Seal } from '../../components/badge.tsx'
+import { ComparedTable } from '../../components/compared-table.tsx'
 import { Command } from '../../components/controls.tsx'
 import { LevelTable } from '../../components/level-table.tsx'
 import { Notice } from '../../components/messages.tsx'
 import { Metric, Metrics } from '../../components/metrics.tsx'
+import { Outcome } from '../../components/outcome.tsx'
 import { packageAddress } from '../../components/package-list.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/values.tsx'
+import { CalibrationPart } from './calibration.tsx'
 import { Detail } from './package-frame.tsx'
 
 /** Result of re-running an agent on held-out seeds, with its signed statement; or why there is none. */
@@ -28,9 +32,9 @@ export function EvaluationSection({ details }: { details: VersionDetails }) {
         {signature !== undefined && <Seal signature={signature} href="#evaluation" />}
       </header>
       {statement === null || signature === undefined ? (
-        <Unverified details={details} claim={agent?.evaluation ?? null} />
+        <Unverified details={details} claim={agent?.evaluation ?? null} comparison={agent?.comparison} />
       ) : (
-        <Verified statement={statement} signature={signature} />
+        <Verified statement={statement} signature={signature} comparison={agent?.comparison} />
       )}
       <p class="package-label">Verify on your machine</p>
       <Command text={`agentgym agent verify ${details.name}@${details.version}`} />
@@ -38,22 +42,26 @@ export function EvaluationSection({ details }: { details: VersionDetails }) {
   )
 }
 
-function Verified({ statement, signature }: { statement: VerificationStatement; signature: string }) {
+type VerifiedProps = { statement: VerificationStatement; signature: string; comparison: Comparison | undefined }
+
+function Verified({ statement, signature, comparison }: VerifiedProps) {
   const { held_out: heldOut, claim, scenario } = statement
   return (
     <>
+      <p class="outcome-line">
+        <Outcome success={heldOut.success} returnMean={heldOut.return_mean} />
+      </p>
       <Metrics>
         <Return evaluation={heldOut} label="Mean return (held-out)" />
         <Metric label="Mean length" note="steps per episode">
-          {formatOptional(heldOut.length_mean)}
-        </Metric>
-        <Metric label="Success" note={heldOut.success.ok === null ? 'no criteria' : 'by the scenario’s criteria'}>
-          {heldOut.success.ok === null ? '–' : heldOut.success.ok ? 'yes' : 'no'}
+          {formatMetric(heldOut.length_mean)}
         </Metric>
       </Metrics>
       <Criteria evaluation={heldOut} />
       <LevelTable evaluation={heldOut} />
       <FixedTasks tasks={heldOut.tasks} />
+      <ComparedTable evaluation={heldOut} comparison={comparison} />
+      <CalibrationPart evaluation={heldOut} />
       <details class="package-signed">
         <summary class="package-more">Verification details</summary>
         <dl class="package-facts">
@@ -143,7 +151,9 @@ function Workers({ statement }: { statement: VerificationStatement }) {
   )
 }
 
-function Unverified({ details: { verification }, claim }: { details: VersionDetails; claim: Evaluation | null }) {
+type UnverifiedProps = { details: VersionDetails; claim: Evaluation | null; comparison: Comparison | undefined }
+
+function Unverified({ details: { verification }, claim, comparison }: UnverifiedProps) {
   const why = verification?.message === null || verification === null ? '' : ` ${verification.message}`
   return (
     <>
@@ -163,12 +173,17 @@ function Unverified({ details: { verification }, claim }: { details: VersionDeta
       )}
       {claim !== null && (
         <>
+          <p class="outcome-line">
+            <Outcome success={claim.success} returnMean={claim.return_mean} />
+          </p>
           <Metrics>
             <Return evaluation={claim} label="Mean return (claimed)" />
           </Metrics>
           <Criteria evaluation={claim} />
           <LevelTable evaluation={claim} />
           <FixedTasks tasks={claim.tasks} />
+          <ComparedTable evaluation={claim} comparison={comparison} />
+          <CalibrationPart evaluation={claim} />
         </>
       )}
     </>
@@ -197,9 +212,9 @@ function Return({
   return (
     <Metric
       label={label}
-      note={`${return_std === null ? '' : `± ${formatOptional(return_std)} over `}${episodes} episodes`}
+      note={`${return_std === null ? '' : `± ${formatMetric(return_std)} over `}${episodes} episodes`}
     >
-      {formatOptional(return_mean)}
+      {formatMetric(return_mean)}
     </Metric>
   )
 }
@@ -207,8 +222,8 @@ function Return({
 type Criterion = Evaluation['success']['criteria'][number]
 const columns: Column<Criterion>[] = [
   { title: 'Metric', heading: true, cell: ({ metric }) => <code>{metric}</code> },
-  { title: 'Target', numeric: true, cell: ({ target }) => formatOptional(target) },
-  { title: 'Result', numeric: true, cell: ({ value }) => formatOptional(value) },
+  { title: 'Target', numeric: true, cell: (criterion) => criterionTexts(criterion).target },
+  { title: 'Result', numeric: true, cell: (criterion) => criterionTexts(criterion).value },
   { title: 'Met', cell: ({ ok }) => (ok ? 'yes' : 'no') },
 ]
 
@@ -225,9 +240,4 @@ function statementOf(text: string | undefined): VerificationStatement | null {
   } catch {
     return null
   }
-}
-
-/** A dash if nothing was measured. */
-function formatOptional(value: number | null): string {
-  return value === null ? '–' : formatValue(value)
 }

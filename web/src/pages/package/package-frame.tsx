@@ -7,15 +7,16 @@ import { Icon } from '../../components/icon.tsx'
 import { EmptyState, Notice } from '../../components/messages.tsx'
 import { packageAddress } from '../../components/package-list.tsx'
 import { Count, Price, Rating, Time } from '../../components/values.tsx'
-import { formatBytes } from '../../format.ts'
+import { formatBytes, formatCount } from '../../format.ts'
 import { usePage } from '../../layout/page-context.ts'
 import { accountsOf } from '../../session/accounts.ts'
+import { badgeMarkdown } from '../badges.ts'
 import type { PackageView } from './read-package.ts'
 
 type PackageFrameProps = {
   view: PackageView
   /** Path segment of the open tab; empty for the first. */
-  tab: '' | '/agents' | '/versions' | '/dependencies' | '/reviews' | '/try' | null
+  tab: '' | '/files' | '/agents' | '/versions' | '/dependencies' | '/reviews' | '/try' | '/play' | null
   /** Shown next to the name if it is not the latest. */
   version?: string
   children?: Child
@@ -31,9 +32,11 @@ export function PackageFrame({ view, tab, version, children }: PackageFrameProps
       <header class="package-head">
         <p class="package-kind">
           <Badge>{page.kind}</Badge>
-          {page.category !== null && <span>{page.category}</span>}
-          {page.difficulty !== null && <span>{page.difficulty}</span>}
-          {page.kind === 'agent' && page.algorithm !== null && <span>{page.algorithm.toUpperCase()}</span>}
+          {page.category !== null && <Tag page={page} filter={{ category: page.category }} />}
+          {page.difficulty !== null && <Tag page={page} filter={{ difficulty: page.difficulty }} />}
+          {page.kind === 'agent' && page.algorithm !== null && (
+            <Tag page={page} filter={{ algorithm: page.algorithm }} text={page.algorithm.toUpperCase()} />
+          )}
           {page.visibility === 'private' && (
             <span class="package-private">
               <Icon name="lock" size={12} /> private
@@ -60,11 +63,12 @@ export function PackageFrame({ view, tab, version, children }: PackageFrameProps
           label="Package"
           current={`${address}${tab ?? '/none'}`}
           tabs={[
-            { href: address, title: page.kind === 'agent' ? 'Agent' : 'Scenario' },
+            { href: address, title: 'Overview' },
+            ...(page.latest === null ? [] : [{ href: `${address}/play`, title: 'Play' }]),
             ...(page.kind === 'agent' ? [{ href: `${address}/try`, title: 'Try it' }] : []),
-            ...(page.kind === 'scenario' ? [{ href: `${address}/agents`, title: 'Agents' }] : []),
+            { href: `${address}/files`, title: 'Files' },
             { href: `${address}/versions`, title: 'Versions', count: page.versions_count },
-            { href: `${address}/dependencies`, title: 'Dependencies' },
+            ...(page.kind === 'scenario' ? [{ href: `${address}/agents`, title: 'Leaderboard' }] : []),
             { href: `${address}/reviews`, title: 'Reviews', count: page.votes },
           ]}
         />
@@ -72,6 +76,13 @@ export function PackageFrame({ view, tab, version, children }: PackageFrameProps
       </div>
     </article>
   )
+}
+
+type TagProps = { page: PackagePage; filter: Record<string, string>; text?: string }
+
+/** Leads to the packages of the same kind with the same value. */
+function Tag({ page: { kind }, filter, text = Object.values(filter)[0] }: TagProps) {
+  return <a href={`/packages?${new URLSearchParams({ kind, ...filter })}`}>{text}</a>
 }
 
 /** Takedown and deprecation notices. */
@@ -104,8 +115,11 @@ function PackageAside({ view, version }: { view: PackageView; version?: string }
         </>
       )}
       <Facts page={page} />
-      {page.quality.parts.length > 0 && <QualityParts quality={page.quality} />}
+      {page.quality.parts.length > 0 && <QualityParts quality={page.quality} advice={view.member} />}
+      {page.kind === 'agent' && page.visibility === 'public' && <BadgeCode name={page.name} />}
       <p class="package-report">
+        {page.latest !== null && <a href={`${packageAddress(page.name)}/dependencies`}>Dependencies and dependents</a>}
+        {sellsFor(page.owner.username) && <a href={`${packageAddress(page.name)}/analytics`}>Analytics</a>}
         <a href={`${packageAddress(page.name)}/report`}>Report this package</a>
       </p>
     </aside>
@@ -117,8 +131,7 @@ function Purchase({ view: { page, offer, member } }: { view: PackageView }) {
   const { price, upcoming, entitled } = offer
   const train = `/runs/new?scenario=${encodeURIComponent(page.name)}`
   const buy = `/buy/${page.name}`
-  const { account } = usePage()
-  const sells = account !== null && accountsOf(account, 'admin').includes(page.owner.username)
+  const sells = sellsFor(page.owner.username)
   return (
     <section class="package-purchase" aria-label="Price">
       <p class="package-price">
@@ -154,13 +167,15 @@ function Purchase({ view: { page, offer, member } }: { view: PackageView }) {
           <a href={`${packageAddress(page.name)}/price`}>Set price</a>
         </p>
       )}
-      {offer.trial_calls > 0 && !entitled && (
-        <p class="dim">
-          {offer.trial_calls.toLocaleString('en')} {offer.trial_calls === 1 ? 'trial call' : 'trial calls'}
-        </p>
-      )}
+      {offer.trial_calls > 0 && !entitled && <p class="dim">{formatCount(offer.trial_calls, 'trial call')}</p>}
     </section>
   )
+}
+
+/** Whether the visitor is an admin of that account. */
+function sellsFor(owner: string): boolean {
+  const { account } = usePage()
+  return account !== null && accountsOf(account, 'admin').includes(owner)
 }
 
 function Commands({ view: { page, offer }, target }: { view: PackageView; target: string }) {
@@ -209,9 +224,22 @@ function Facts({ page }: { page: PackagePage }) {
       <Detail label="Publisher">
         <a href={`/@${owner.username}`}>{owner.display_name ?? owner.username}</a>
       </Detail>
-      <Detail label="Downloads">
-        <Count value={page.downloads} />
-      </Detail>
+      {usesOf(page).map(([label, value]) => (
+        <Detail label={label}>
+          <Count value={value} />
+        </Detail>
+      ))}
+      {page.keywords.length > 0 && (
+        <Detail label="Keywords">
+          <ul class="package-keywords">
+            {page.keywords.map((keyword) => (
+              <li>
+                <a href={`/packages?${new URLSearchParams({ q: keyword })}`}>{keyword}</a>
+              </li>
+            ))}
+          </ul>
+        </Detail>
+      )}
       {latest !== null && (
         <>
           <Detail label="Size">{formatBytes(latest.size)}</Detail>
@@ -231,6 +259,16 @@ function Facts({ page }: { page: PackagePage }) {
   )
 }
 
+/** How often it is used; without zeros. */
+function usesOf({ downloads, trainings = 0, plays = 0 }: PackagePage): [label: string, value: number][] {
+  const uses: [string, number][] = [
+    ['Downloads', downloads],
+    ['Trainings', trainings],
+    ['Plays', plays],
+  ]
+  return uses.filter(([, value]) => value > 0)
+}
+
 /** A link that the registry has verified to be http(s). */
 function Outside({ href }: { href: string }) {
   return (
@@ -240,7 +278,9 @@ function Outside({ href }: { href: string }) {
   )
 }
 
-function QualityParts({ quality: { score, parts } }: { quality: PackagePage['quality'] }) {
+/** `advice`: says for each part what would earn more points, which only helps those who can publish. */
+function QualityParts({ quality, advice }: { quality: PackagePage['quality']; advice: boolean }) {
+  const { score, parts } = quality
   return (
     <details class="package-quality">
       <summary>
@@ -253,7 +293,7 @@ function QualityParts({ quality: { score, parts } }: { quality: PackagePage['qua
       </summary>
       <ul>
         {parts.map(({ id, points, of, why }) => (
-          <li title={why}>
+          <li>
             <span>{id}</span>
             <svg viewBox="0 0 100 4" width="64" height="4" preserveAspectRatio="none" aria-hidden="true">
               <rect class="quality-bar-rest" width="100" height="4" />
@@ -263,10 +303,22 @@ function QualityParts({ quality: { score, parts } }: { quality: PackagePage['qua
               {points}
               <span class="dim">/{of}</span>
             </span>
-            {points < of && <p>{why}</p>}
+            {advice && points < of && <p>{why}</p>}
           </li>
         ))}
       </ul>
+    </details>
+  )
+}
+
+/** The Markdown of the badge, folded. */
+function BadgeCode({ name }: { name: string }) {
+  const { host } = usePage()
+  return (
+    <details class="package-badge">
+      <summary>Badge for your README</summary>
+      <img src={`/badges/${name}`} alt="Verification badge" height="20" loading="lazy" />
+      <Command text={badgeMarkdown(host.publicUrl, name)} label="Copy Markdown" />
     </details>
   )
 }
@@ -303,7 +355,13 @@ export function nothing(view: PackageView): Html {
   return <NothingPublished name={page.name} takenDown={isHidden(view)} member={member} />
 }
 
-const titles = { '': '', '/agents': 'Agents of ', '/versions': 'Versions of ', '/dependencies': 'Dependencies of ' }
+const titles = {
+  '': '',
+  '/files': 'Files of ',
+  '/agents': 'Leaderboard of ',
+  '/versions': 'Versions of ',
+  '/dependencies': 'Dependencies of ',
+}
 
 /** One tab of a package as a page. */
 export function tabPage(visit: Visit, view: PackageView, tab: keyof typeof titles, body: Html): Response {
@@ -316,7 +374,9 @@ export function tabPage(visit: Visit, view: PackageView, tab: keyof typeof title
     {
       title: `${titles[tab]}${shown}`,
       description: page.summary ?? undefined,
-      hidden: page.taken_down !== null || visit.query.has('cursor') || visit.query.has('before'),
+      preview: page.latest === null ? undefined : { name: page.name, version: page.latest.version },
+      hidden: page.taken_down !== null || ['cursor', 'before', 'agents'].some((name) => visit.query.has(name)),
+      feed: `${packageAddress(page.name)}/feed.atom`,
     },
   )
 }

@@ -1,5 +1,6 @@
 import {
   AgentGymError,
+  type BestReturn,
   errorCatalog,
   type Offer,
   type PackagePage,
@@ -25,6 +26,8 @@ export type VersionView = {
   /** The README, sanitized by the registry. */
   readmeHtml: string
   episode: SampleEpisode | null
+  /** Of a scenario's latest version: its best verified agent. */
+  bestAgent: BestReturn | null
 }
 
 /** Throws `package_not_found`. */
@@ -43,7 +46,9 @@ export async function readFirstPage(visit: Visit): Promise<{ view: PackageView; 
   const { data } = await visit.api.GET('/v1/packages/{scope}/{name}/view', { params: { path: packagePath(visit) } })
   const { page, offer, latest } = data
   const view = { page, offer, member: belongsTo(visit, page.owner.username) }
-  return { view, shown: latest === null ? null : { ...latest, readmeHtml: page.readme?.html ?? '' } }
+  if (latest === null) return { view, shown: null }
+  const { details, episode, best_agent: bestAgent } = latest
+  return { view, shown: { details, episode, bestAgent, readmeHtml: page.readme?.html ?? '' } }
 }
 
 /** Throws `package_not_found`, `package_taken_down`, `version_not_found`. */
@@ -53,9 +58,20 @@ export async function readVersion(visit: Visit, version: string): Promise<Versio
   const [details, readme, episode] = await Promise.all([
     visit.api.GET(base, { params }),
     visit.api.GET(`${base}/readme`, { params }),
-    absent(async () => (await visit.api.GET(`${base}/sample-episode`, { params })).data),
+    readSampleEpisode(visit, { name: `${params.path.scope}/${params.path.name}`, version }),
   ])
-  return { details: details.data, readmeHtml: readme.data.html, episode }
+  return { details: details.data, readmeHtml: readme.data.html, episode, bestAgent: null }
+}
+
+/** A version's sample episode; null if it has none. */
+export function readSampleEpisode(
+  { api }: Visit,
+  version: { name: string; version: string },
+): Promise<SampleEpisode | null> {
+  const [scope, name] = version.name.split('/')
+  const params = { path: { scope, name, version: version.version } }
+  const base = '/v1/packages/{scope}/{name}/versions/{version}'
+  return absent(async () => (await api.GET(`${base}/sample-episode`, { params })).data)
 }
 
 /** Optional data: null if it is missing. */

@@ -8,6 +8,7 @@ import { Icon } from '../../components/icon.tsx'
 import { EmptyState } from '../../components/messages.tsx'
 import { packageAddress } from '../../components/package-list.tsx'
 import { Time } from '../../components/values.tsx'
+import { formatCount } from '../../format.ts'
 import { usePage } from '../../layout/page-context.ts'
 import { PackageFrame } from './package-frame.tsx'
 import { packagePath, readPackage } from './read-package.ts'
@@ -155,7 +156,7 @@ function Stars({ rating: { mean, score, votes, by_stars: byStars } }: { rating: 
     <div class="stars">
       <p class="metric-value">
         {(mean ?? score)?.toFixed(1) ?? '–'}
-        <span class="metric-note"> of 5, {votes === 1 ? '1 vote' : `${votes.toLocaleString('en')} votes`}</span>
+        <span class="metric-note"> of 5, {formatCount(votes, 'vote')}</span>
       </p>
       <ul>
         {byStars

@@ -50,42 +50,18 @@ describe('agent snippets', () => {
       expect(request).toEqual([{ [name]: { type: 'float32', length: size, dims: [1, size] } }])
       const shifted = card({ action: [{ ...choice, start: 5 }] })
       expect(runNode(shifted, { logits: [0.9, 0.1] }).action).toBe(5)
-      expect(textOf(shifted, /^Python/)).toContain('return 5 + int(scores.argmax())')
     })
 
     it('are valid for any input name', () => {
       const [leaf] = goodAgent.policy.observation
-      const names = [
-        '"]; process.exit(1); ["',
-        'a.b',
-        'a_b',
-        '1',
-        '🚗',
-        '\n"""',
-        "'",
-        '$',
-        '__proto__',
-        'constructor',
-        'class',
-        'model',
-        'options',
-      ]
+      const names = ['"]; process.exit(1); ["', 'a.b', 'a_b', '1', '🚗', '\n"""', "'", '$', '__proto__', 'constructor']
       const agent = card({ observation: names.map((name) => ({ ...leaf, name })) })
       const { request, action } = runNode(agent, { logits: [1, 0] })
       expect(Object.keys(request[0]).sort()).toEqual([...names].sort())
       expect(action).toBe(0)
-      const [, parameters = ''] = /def act\((.*)\) -> int:/.exec(textOf(agent, /^Python/)) ?? []
-      const variables = parameters.split(', ').map((parameter) => parameter.replace(': list[float]', ''))
-      expect(new Set(variables).size).toBe(names.length)
-      for (const variable of variables) expect(variable).toMatch(/^(?!(?:class|model|options)$)[A-Za-z_]\w*$/)
     })
 
     it('load the model in the checked format', () => {
-      const text = textOf(card(), /^Python/)
-      expect(text).toContain('options.add_session_config_entry("session.load_model_format", "ONNX")')
-      expect(text.match(/InferenceSession\(.*/g)).toEqual([
-        'InferenceSession("node_modules/@acme/solver/model.onnx", options)',
-      ])
       expect(textOf(card(), /^Node/)).toContain('model.onnx", options)')
     })
 
@@ -98,7 +74,25 @@ describe('agent snippets', () => {
         ],
       })
       expect(runNode(agent, { 'a.logits': [0, 1], 'b.logits': [1, 0] }).action).toBeNull()
-      expect(textOf(agent, /^Python/)).toContain('-> dict:')
+    })
+
+    it('in Python load the agent from this server, with the types of its spaces', () => {
+      const numbers: SpaceDescription = { type: 'box', shape: [2], low: [0, 0], high: [1, 1] }
+      const word: SpaceDescription = { type: 'text', maxTokens: 4, vocabulary: 9 }
+      const choice: SpaceDescription = { type: 'discrete', n: 2, start: 0 }
+      const dict: SpaceDescription = { type: 'dict', entries: [{ name: '"""', space: numbers }] }
+      const signature = (observation: SpaceDescription, action: SpaceDescription) => {
+        const spaces = { observation: spaceLeaves(observation), action: spaceLeaves(action) }
+        const text = textOf({ ...card(), spaces }, /^Python/)
+        expect(text).toContain('agentgym.load("@acme/solver", server="https://gym.example")')
+        return /def act\((.*):\n/.exec(text)?.[1]
+      }
+      expect(signature(numbers, choice)).toBe('observation: list[float]) -> int')
+      expect(signature(word, numbers)).toBe('observation: str) -> list[float]')
+      expect(signature(dict, dict)).toBe('observation: dict) -> dict')
+      expect(textOf({ ...card(), whole_mask: [true, true] }, /^Python/)).toContain(
+        'def act(observation: dict, mask: list) -> dict:',
+      )
     })
   })
 })
@@ -109,7 +103,7 @@ describe('hosted snippets', () => {
       name: '@acme/solver',
       version: '1.2.3',
       server: 'https://gym.example',
-      observation: spaceLeaves(space),
+      ...{ observation: spaceLeaves(space), action: [] },
     })
   const zeros = (size: number) => Array.from({ length: size }, () => null)
 
@@ -142,6 +136,58 @@ describe('hosted snippets', () => {
     const { options, request } = await runNode({ type: 'box', shape: [2], low: zeros(2), high: zeros(2) })
     expect({ ...options }).toEqual({ baseURL: 'https://gym.example/v1', apiKey: 'agt_1' })
     expect(request).toMatchObject({ model: '@acme/solver@1.2.3', messages: [{ role: 'user', content: '[0,0]' }] })
+  })
+
+  describe('of an agent that needs a mask', () => {
+    const observation = spaceLeaves({ type: 'box', shape: [2], low: zeros(2), high: zeros(2) })
+    const hosted = { name: '@acme/solver', version: '1.2.3', server: 'https://gym.example', observation }
+    const run = async (text: string, given: object) => {
+      const noted: unknown[] = []
+      const context = {
+        JSON,
+        process: { env: { AGENTGYM_TOKEN: 'agt_1' } },
+        console: { log: (said: unknown) => noted.push(said) },
+      }
+      await vm.runInNewContext(`(async () => {${text.replace(/^import .*\n/, '')}})()`, { ...context, ...given })
+      return noted
+    }
+
+    it('offer the words that are legal as choices of a decision, or as tools', async () => {
+      const action = spaceLeaves({ type: 'discrete', n: 2, start: 0, labels: ['go on', 'stop'] })
+      const snippets = hostedSnippets({ ...hosted, action, mask: [true, true] })
+      const requests: unknown[] = []
+      class OpenAI {
+        decisions = {
+          create: async (request: unknown) => {
+            requests.push(JSON.parse(JSON.stringify(request)))
+            return { answers: [{ choice: 'stop' }] }
+          },
+        }
+      }
+      const text = snippets.find(({ title }) => /JavaScript/.test(title))?.text ?? ''
+      expect(await run(text, { OpenAI })).toEqual(['stop'])
+      const question = { type: 'choice', name: 'next', instructions: 'What is next?' }
+      const choices = [{ value: 'go on' }, { value: 'stop' }]
+      expect(requests).toEqual([{ model: '@acme/solver@1.2.3', input: '[0,0]', questions: [{ ...question, choices }] }])
+      expect(snippets.find(({ title }) => /LangChain/.test(title))?.text).toContain('legal = ["go_on","stop"]')
+    })
+
+    it('send the mask where the actions have no words', async () => {
+      const action = spaceLeaves({ type: 'discrete', n: 2, start: 0 })
+      const [{ text }] = hostedSnippets({ ...hosted, action, mask: [true, true] })
+      const fetched: unknown[] = []
+      const fetch = async (address: string, { body }: { body: string }) => {
+        fetched.push([address, JSON.parse(body)])
+        return { json: async () => ({ action: 1 }) }
+      }
+      expect(await run(text, { fetch })).toEqual([1])
+      expect(fetched).toEqual([
+        [
+          'https://gym.example/v1/packages/@acme/solver/calls',
+          { version: '1.2.3', observation: [0, 0], action_mask: [true, true] },
+        ],
+      ])
+    })
   })
 
   it('are valid for any observation names, and short for any size', async () => {

@@ -1,16 +1,18 @@
-import type { AgentCard, SpaceLeaf } from '@agentgym/contract'
+import { type AgentCard, exampleObservation, type JsonObservation, type SpaceLeaf } from '@agentgym/contract'
 import { policyOutputs } from '@agentgym/contract/model'
+import { toolNames } from '@agentgym/contract/protocols'
 import { Command } from '../../components/controls.tsx'
+import { TabPanels } from '../../components/tab-panels.tsx'
 import { usePage } from '../../layout/page-context.ts'
 import { tryAddress } from './package-frame.tsx'
-import { exampleObservation, type Observation } from './trial-fields.ts'
 
 type SnippetsProps = { name: string; version: string; agent: AgentCard }
 
 /** How to call the hosted agent, and how to run it locally. */
 export function Snippets({ name, version, agent }: SnippetsProps) {
   const { host } = usePage()
-  const { observation } = agent.spaces
+  const { observation, action } = agent.spaces
+  const hosted = { name, version, server: host.publicUrl, observation, action, mask: agent.whole_mask }
   return (
     <>
       <section class="package-section" aria-labelledby="call">
@@ -18,85 +20,113 @@ export function Snippets({ name, version, agent }: SnippetsProps) {
         <p class="dim">
           <a href={tryAddress(name)}>Try it here</a>, or call it from code with a <a href="/settings/tokens">token</a>{' '}
           with the scope <code>agents:call</code> in <code>AGENTGYM_TOKEN</code>. Works with any OpenAI-compatible
-          client. Where calls cost something, set a <a href="/settings/spending">limit for the price of 1,000 calls</a>,
-          or send it as the header <code>AgentGym-Max-Price</code>.
+          client, and as a tool of MCP. For paid calls, set a{' '}
+          <a href="/settings/spending">maximum price for 1,000 calls</a>, or send it in the header{' '}
+          <code>AgentGym-Max-Price</code>.
         </p>
-        <Listed snippets={hostedSnippets({ name, version, server: host.publicUrl, observation })} />
+        <LanguageTabs
+          group="call"
+          snippets={[...hostedSnippets(hosted), ...(agent.policy.memory ? [] : [mcpEndpoint(hosted)])]}
+        />
       </section>
       <section class="package-section" aria-labelledby="use">
         <h2 id="use">Run locally</h2>
         <p class="dim">The package contains an ONNX model. Runs locally. No server needed.</p>
-        <Listed snippets={agentSnippets(name, agent, host.publicUrl)} />
+        <LanguageTabs group="use" snippets={agentSnippets(name, agent, host.publicUrl)} />
       </section>
     </>
   )
 }
 
-function Listed({ snippets }: { snippets: { title: string; text: string }[] }) {
-  return snippets.map(({ title, text }) => (
-    <div>
-      <h3 class="package-label">{title}</h3>
-      <Command text={text} label={`Copy: ${title}`} />
-    </div>
-  ))
+/** One snippet at a time. `group` names their radio buttons. */
+function LanguageTabs({ group, snippets }: { group: string; snippets: Snippet[] }) {
+  const panels = snippets.map(({ tab, title, text }) => ({
+    tab,
+    body: (
+      <>
+        <h3 class="package-label">{title}</h3>
+        <Command text={text} label={`Copy: ${title}`} />
+      </>
+    ),
+  }))
+  return <TabPanels group={group} legend="Language or framework" panels={panels} />
 }
 
-type Snippet = { title: string; text: string }
+/** `tab`: its language or framework, in a word. */
+type Snippet = { tab: string; title: string; text: string }
 type Reading = {
   name: string
   model: string
-  inputs: { input: string; variable: string; size: number }[]
+  inputs: { input: string; size: number }[]
   output: string
   /** For discrete actions: the value of index 0. */
   start: number | null
 }
 
 /** Code that runs an agent locally, ready to paste. */
-export function agentSnippets(name: string, { policy }: AgentCard, server: string): Snippet[] {
+export function agentSnippets(name: string, agent: AgentCard, server: string): Snippet[] {
+  const { policy } = agent
   const [scope] = name.split('/')
   const [output] = policyOutputs(policy).keys()
   const [choice] = policy.action
   const reading: Reading = {
     name,
     model: `node_modules/${name}/model.onnx`,
-    inputs: policy.observation.map(({ name: input, size }, index, all) => {
-      const variable = identifier(input)
-      const clashes = all.some((other, at) => at < index && identifier(other.name) === variable)
-      return { input, size, variable: clashes ? `${variable}_${index}` : variable }
-    }),
+    inputs: policy.observation.map(({ name: input, size }) => ({ input, size })),
     output,
     start: policy.action.length === 1 && choice.kind === 'discrete' ? choice.start : null,
   }
   return [
-    { title: 'Install with npm', text: `npm install ${name} --${scope}:registry=${server}/npm/` },
-    { title: 'Node.js (npm install onnxruntime-node)', text: nodeText(reading) },
-    { title: 'Python, as agent.py (pip install onnxruntime numpy)', text: pythonText(reading) },
+    { tab: 'npm', title: 'Install with npm', text: `npm install ${name} --${scope}:registry=${server}/npm/` },
+    { tab: 'Node.js', title: 'Node.js (npm install onnxruntime-node)', text: nodeText(reading) },
+    { tab: 'Python', title: 'Python, as agent.py (pip install agentgym)', text: pythonText(name, agent, server) },
     {
+      tab: 'LangChain',
       title: 'LangChain tool (pip install langchain-core)',
       text: 'from langchain_core.tools import tool\nfrom agent import act\n\nact_tool = tool(act)',
     },
     {
+      tab: 'AutoGen',
       title: 'AutoGen tool (pip install autogen-core)',
       text: 'from autogen_core.tools import FunctionTool\nfrom agent import act\n\nact_tool = FunctionTool(act, description=act.__doc__)',
     },
     {
+      tab: 'CrewAI',
       title: 'CrewAI tool (pip install crewai)',
       text: 'from crewai.tools import tool\nfrom agent import act\n\nact_tool = tool("act")(act)',
     },
     {
-      title: 'MCP server (pip install "mcp<2")',
-      text: `from mcp.server.fastmcp import FastMCP\nfrom agent import act\n\nserver = FastMCP(${quote(name)})\nserver.tool()(act)\nserver.run()`,
+      tab: 'MCP',
+      title: 'MCP server (mcpServers of Claude, Cursor and others)',
+      text: mcpText(name, server),
     },
   ]
 }
 
-const asOnnx = (comment: string) => [`${comment} The format that the server has checked: a file can be read as two.`]
+/** The configuration of a client of MCP that reads the token from the environment. */
+function mcpEndpoint({ name, server }: Pick<Hosted, 'name' | 'server'>): Snippet {
+  const [, unscoped] = name.split('/')
+  const headers = { Authorization: `Bearer \${AGENTGYM_TOKEN}` }
+  const entry = { type: 'http', url: `${server}/mcp/${name}`, headers }
+  return {
+    tab: 'MCP',
+    title: 'MCP endpoint (mcpServers of Claude Code and others)',
+    text: JSON.stringify({ mcpServers: { [unscoped]: entry } }, null, 2),
+  }
+}
+
+/** The configuration that clients of MCP have in common: it starts the command, which loads the agent. */
+function mcpText(name: string, server: string): string {
+  const [, unscoped] = name.split('/')
+  const entry = { command: 'agentgym', args: ['agent', 'mcp', name], env: { AGENTGYM_SERVER: server } }
+  return JSON.stringify({ mcpServers: { [unscoped]: entry } }, null, 2)
+}
 
 function nodeText({ model, inputs, output, start }: Reading): string {
   return [
     `import { InferenceSession, Tensor } from 'onnxruntime-node'`,
     '',
-    ...asOnnx('//'),
+    '// The format that the server has checked: a file can be read as two.',
     `const options = { extra: { session: { load_model_format: 'ONNX' } } }`,
     `const model = await InferenceSession.create(${quote(model)}, options)`,
     'const observation = {',
@@ -115,62 +145,59 @@ function nodeText({ model, inputs, output, start }: Reading): string {
   ].join('\n')
 }
 
-function pythonText({ name, model, inputs, output, start }: Reading): string {
-  const parameters = inputs.map(({ variable }) => `${variable}: list[float]`).join(', ')
+function pythonText(name: string, { spaces, whole_mask: mask }: AgentCard, server: string): string {
+  const observation = `observation: ${pythonType(spaces.observation)}`
+  const legal = mask === undefined ? null : `mask: ${Array.isArray(mask) ? 'list' : 'dict'}`
   return [
-    'import numpy',
-    'import onnxruntime',
+    'import agentgym',
     '',
-    ...asOnnx('#'),
-    'options = onnxruntime.SessionOptions()',
-    'options.add_session_config_entry("session.load_model_format", "ONNX")',
-    `model = onnxruntime.InferenceSession(${quote(model)}, options)`,
+    `agent = agentgym.load(${quote(name)}, server=${quote(server)})`,
     '',
-    `def act(${parameters}) -> ${start === null ? 'dict' : 'int'}:`,
-    `    """What ${name} does upon an observation."""`,
-    '    seen = {',
-    ...inputs.map(
-      ({ input, variable, size }) =>
-        `        ${quote(input)}: numpy.array(${variable}, "float32").reshape(1, ${size}),`,
-    ),
-    '    }',
-    ...(start === null
-      ? [
-          '    named = zip(model.get_outputs(), model.run(None, seen))',
-          '    return {output.name: value.tolist() for output, value in named}',
-        ]
-      : [`    (scores,) = model.run([${quote(output)}], seen)`, `    return ${shift(start)}int(scores.argmax())`]),
+    `def act(${legal === null ? observation : `${observation}, ${legal}`}) -> ${pythonType(spaces.action)}:`,
+    `    """What ${name} does upon an observation${legal === null ? '' : ', of what the mask says is legal'}."""`,
+    `    return agent.act(observation${legal === null ? '' : ', mask=mask'}).action`,
   ].join('\n')
+}
+
+/** The type of a sample of a space with these leaves. */
+function pythonType([leaf, ...more]: readonly SpaceLeaf[]): string {
+  if (leaf === undefined || more.length > 0 || leaf.path.length > 0) return 'dict'
+  if (leaf.kind === 'box') return leaf.shape.length === 1 ? 'list[float]' : leaf.shape.length === 0 ? 'float' : 'list'
+  return { discrete: 'int', multiDiscrete: 'list[int]', text: 'str', list: 'list[dict]' }[leaf.kind]
 }
 
 /** Input names are untrusted. JSON strings are valid in JavaScript and Python. */
 const quote = (text: string) => JSON.stringify(text)
 /** In an object literal, this name would set the prototype. */
 const property = (name: string) => (name === '__proto__' ? `[${quote(name)}]` : quote(name))
-/** Python keywords, and names used by the snippet. */
-const taken = new Set(
-  'False None True and as assert async await break class continue def del elif else except finally for from global if import in is lambda nonlocal not or pass raise return try while with yield act dict float int list model named numpy onnxruntime options output scores seen value zip'.split(
-    ' ',
-  ),
-)
-function identifier(text: string): string {
-  const name = text.replace(/[^A-Za-z0-9]+/g, '_').replace(/^(?=\d|$)/, 'x')
-  return taken.has(name) ? `${name}_` : name
-}
 const shift = (start: number) => (start === 0 ? '' : `${start} + `)
 
-type Hosted = { name: string; version: string; server: string; observation: readonly SpaceLeaf[] }
+type Hosted = {
+  name: string
+  version: string
+  server: string
+  observation: readonly SpaceLeaf[]
+  action: readonly SpaceLeaf[]
+  /** Of an agent that must be told what is legal: the mask in which everything is. */
+  mask?: AgentCard['whole_mask']
+}
 
 /** Longer lists are written as repeated zeros, to keep snippets readable. */
 const longestList = 32
 
 /** Code that calls the hosted agent with OpenAI clients, ready to paste. */
-export function hostedSnippets({ name, version, server, observation: leaves }: Hosted): Snippet[] {
+export function hostedSnippets(hosted: Hosted): Snippet[] {
+  const { name, version, server, observation: leaves, action, mask } = hosted
+  if (mask !== undefined) {
+    const words = (action.find(({ path }) => path.length === 0 || path[0] === 'tool')?.labels ?? []).slice(0, mostWords)
+    return words.length > 1 ? decisionSnippets(hosted, words) : callSnippets(hosted)
+  }
   const model = JSON.stringify(`${name}@${version}`)
   const address = JSON.stringify(`${server}/v1`)
   const observation = exampleObservation(leaves, null)
   return [
     {
+      tab: 'Python',
       title: 'OpenAI client in Python (pip install openai)',
       text: [
         'import json',
@@ -188,6 +215,7 @@ export function hostedSnippets({ name, version, server, observation: leaves }: H
       ].join('\n'),
     },
     {
+      tab: 'JavaScript',
       title: 'OpenAI client in JavaScript (npm install openai)',
       text: [
         `import OpenAI from 'openai'`,
@@ -202,6 +230,7 @@ export function hostedSnippets({ name, version, server, observation: leaves }: H
       ].join('\n'),
     },
     {
+      tab: 'LangChain',
       title: 'LangChain model (pip install langchain-openai)',
       text: [
         'import json',
@@ -218,6 +247,95 @@ export function hostedSnippets({ name, version, server, observation: leaves }: H
   ]
 }
 
+/** A question has at most so many choices. */
+const mostWords = 255
+
+/** Of an agent that must be told what is legal, and has words for it. */
+function decisionSnippets({ name, version, server, observation: leaves }: Hosted, words: string[]): Snippet[] {
+  const model = JSON.stringify(`${name}@${version}`)
+  const address = JSON.stringify(`${server}/v1`)
+  const observation = exampleObservation(leaves, null)
+  const legal = JSON.stringify(words)
+  return [
+    {
+      tab: 'Python',
+      title: 'OpenAI client in Python (pip install openai)',
+      text: [
+        'import json',
+        'import os',
+        '',
+        'from openai import OpenAI',
+        '',
+        `client = OpenAI(base_url=${address}, api_key=os.environ["AGENTGYM_TOKEN"])`,
+        `observation = ${literal(observation, python)}`,
+        `legal = ${legal}`,
+        'choices = [{"value": word} for word in legal]',
+        'answer = client.decisions.create(',
+        `    model=${model},`,
+        '    input=json.dumps(observation),',
+        '    questions=[{"type": "choice", "name": "next", "instructions": "What is next?", "choices": choices}],',
+        ')',
+        'print(answer.answers[0].choice)',
+      ].join('\n'),
+    },
+    {
+      tab: 'JavaScript',
+      title: 'OpenAI client in JavaScript (npm install openai)',
+      text: [
+        `import OpenAI from 'openai'`,
+        '',
+        `const client = new OpenAI({ baseURL: ${address}, apiKey: process.env.AGENTGYM_TOKEN })`,
+        `const observation = ${literal(observation, javaScript)}`,
+        `const legal = ${legal}`,
+        'const choices = legal.map((value) => ({ value }))',
+        'const { answers } = await client.decisions.create({',
+        `  model: ${model},`,
+        '  input: JSON.stringify(observation),',
+        `  questions: [{ type: 'choice', name: 'next', instructions: 'What is next?', choices }],`,
+        '})',
+        'console.log(answers[0].choice)',
+      ].join('\n'),
+    },
+    {
+      tab: 'LangChain',
+      title: 'LangChain model (pip install langchain-openai)',
+      text: [
+        'import json',
+        'import os',
+        '',
+        'from langchain_openai import ChatOpenAI',
+        '',
+        `agent = ChatOpenAI(base_url=${address}, api_key=os.environ["AGENTGYM_TOKEN"], model=${model})`,
+        `observation = ${literal(observation, python)}`,
+        `legal = ${JSON.stringify([...toolNames(words).keys()])}`,
+        'tools = [{"type": "function", "function": {"name": name, "parameters": {}}} for name in legal]',
+        'answer = agent.bind_tools(tools).invoke(json.dumps(observation))',
+        'print(answer.tool_calls[0]["name"])',
+      ].join('\n'),
+    },
+  ]
+}
+
+/** Of an agent that must be told what is legal, and has no words for it. */
+function callSnippets({ name, version, server, observation: leaves, mask }: Hosted): Snippet[] {
+  const address = JSON.stringify(`${server}/v1/packages/${name}/calls`)
+  const observation = exampleObservation(leaves, null)
+  return [
+    {
+      tab: 'JavaScript',
+      title: 'HTTP in JavaScript',
+      text: [
+        `const observation = ${literal(observation, javaScript)}`,
+        `const action_mask = ${JSON.stringify(mask)}`,
+        `const headers = { authorization: \`Bearer \${process.env.AGENTGYM_TOKEN}\`, 'content-type': 'application/json' }`,
+        `const body = JSON.stringify({ version: ${JSON.stringify(version)}, observation, action_mask })`,
+        `const answer = await fetch(${address}, { method: 'POST', headers, body })`,
+        'console.log((await answer.json()).action)',
+      ].join('\n'),
+    },
+  ]
+}
+
 type Language = { zeros(count: number): string; key(name: string): string }
 const python: Language = { zeros: (count) => `[0] * ${count}`, key: (name) => JSON.stringify(name) }
 const javaScript: Language = {
@@ -227,7 +345,7 @@ const javaScript: Language = {
 }
 
 /** A value as a literal of the language. Strings and numbers are written as in JSON. */
-function literal(value: Observation, language: Language): string {
+function literal(value: JsonObservation, language: Language): string {
   if (Array.isArray(value)) {
     if (value.length > longestList) return language.zeros(value.length)
     return `[${value.map((inner) => literal(inner, language)).join(', ')}]`

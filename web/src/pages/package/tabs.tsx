@@ -1,14 +1,16 @@
 import type { ChangeList, Dependents, Leaderboard, VersionDetails, VersionList } from '@agentgym/contract'
-import { formatValue } from '@agentgym/contract/charts'
+import { formatMetric } from '@agentgym/contract/metrics'
 import { route } from '../../app/route.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/controls.tsx'
 import { Icon } from '../../components/icon.tsx'
 import { EmptyState, Notice } from '../../components/messages.tsx'
+import { Outcome } from '../../components/outcome.tsx'
 import { packageAddress } from '../../components/package-list.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Count, Time } from '../../components/values.tsx'
-import { formatBytes } from '../../format.ts'
+import { formatBytes, formatCount } from '../../format.ts'
+import { compareAddress } from './files.tsx'
 import { isHidden, nothing, tabPage } from './package-frame.tsx'
 import { Changes } from './prose.tsx'
 import { dependenciesOf, packagePath, readPackage, readVersion } from './read-package.ts'
@@ -54,6 +56,12 @@ export const packageTabRoutes = [
 
 type Entry = Leaderboard['entries'][number]
 
+/** Of a form that compares agents. */
+const tickColumn: Column<Entry> = {
+  title: 'Compare',
+  cell: ({ agent }) => <input type="checkbox" name="agents" value={agent.name} aria-label={`Compare ${agent.name}`} />,
+}
+
 const agentColumns: Column<Entry>[] = [
   { title: 'Rank', numeric: true, cell: ({ rank }) => rank },
   {
@@ -72,30 +80,25 @@ const agentColumns: Column<Entry>[] = [
     numeric: true,
     cell: ({ return_mean, confidence }) => (
       <>
-        {formatValue(return_mean)}
+        {formatMetric(return_mean)}
         {confidence != null && (
-          <span class="dim nowrap">
+          <span class="dim nowrap wide-only">
             {' '}
-            {formatValue(confidence.low)} to {formatValue(confidence.high)}
+            {formatMetric(confidence.low)} to {formatMetric(confidence.high)}
           </span>
         )}
       </>
     ),
   },
   {
-    title: 'Success',
-    cell: ({ success }) =>
-      success === null ? (
-        <span class="dim">–</span>
-      ) : (
-        <Badge tone={success ? 'good' : 'plain'}>{success ? 'met' : 'not met'}</Badge>
-      ),
+    title: 'Outcome',
+    cell: ({ outcome, return_mean }) => <Outcome success={outcome} returnMean={return_mean} form="short" />,
   },
   {
     title: 'Length',
     numeric: true,
     wide: true,
-    cell: ({ length_mean }) => (length_mean === null ? '–' : formatValue(length_mean)),
+    cell: ({ length_mean }) => formatMetric(length_mean),
   },
   { title: 'Trained', numeric: true, wide: true, cell: ({ steps }) => steps.toLocaleString('en') },
   { title: 'Attempts', numeric: true, wide: true, cell: ({ attempts }) => attempts ?? '–' },
@@ -122,17 +125,25 @@ function AgentsTab({ board, name, first }: { board: Leaderboard; name: string; f
       {entries.length === 0 ? (
         <EmptyState
           title={first ? 'No verified agents yet' : 'No more agents'}
-          command={first ? `agentgym train ${name} --out my-agent && agentgym agent publish my-agent` : undefined}
+          command={
+            first
+              ? `agentgym train ${name} --out my-agent && agentgym agent publish my-agent --summary 'What it does.'`
+              : undefined
+          }
         >
           Agents appear here once this server has reproduced their published results.
         </EmptyState>
       ) : (
-        <Table
-          rows={entries}
-          columns={agentColumns}
-          caption={`Verified agents of ${scenario.name}@${scenario.version}`}
-        />
+        <form method="get" action={`${address}/compare`} class="agents">
+          <Table
+            rows={entries}
+            columns={entries.length > 1 ? [tickColumn, ...agentColumns] : agentColumns}
+            caption={`Verified agents of ${scenario.name}@${scenario.version}`}
+          />
+          {entries.length > 1 && <Button>Compare selected</Button>}
+        </form>
       )}
+      {first && board.people != null && <People people={board.people} name={name} />}
       <nav class="pager" aria-label="Pages">
         {!first && <Button href={address}>First page</Button>}
         {next !== null && (
@@ -142,6 +153,20 @@ function AgentsTab({ board, name, first }: { board: Leaderboard; name: string; f
         )}
       </nav>
     </section>
+  )
+}
+
+/** A baseline, not ranked. */
+function People({ people, name }: { people: NonNullable<Leaderboard['people']>; name: string }) {
+  return (
+    <p class="board-people">
+      People: <strong class="mono">{formatMetric(people.return_mean)}</strong>{' '}
+      <span class="dim">
+        mean return of {formatCount(people.people, 'person', 'people')} over {formatCount(people.episodes, 'episode')},
+        each person counted once
+      </span>{' '}
+      <a href={`${packageAddress(name)}/play`}>Play it yourself</a>
+    </p>
   )
 }
 
@@ -176,10 +201,11 @@ function VersionsTab({ part: { list, next }, changes }: { part: VersionsPart; ch
     <section class="package-section" aria-labelledby="versions">
       <h2 id="versions">Versions</h2>
       <ol class="versions">
-        {versions.map((version) => (
+        {versions.map((version, index) => (
           <VersionEntry
             name={name}
             version={version}
+            previous={versions[index + 1]?.version}
             tags={tagsOf(version.version)}
             html={releaseNotes.get(version.version)}
           />
@@ -192,13 +218,23 @@ function VersionsTab({ part: { list, next }, changes }: { part: VersionsPart; ch
           </a>
         </p>
       )}
+      <p>
+        <a href={`${packageAddress(name)}/feed.atom`}>Atom feed</a>
+      </p>
     </section>
   )
 }
 
-type VersionEntryProps = { name: string; version: Version; tags: [tag: string, version: string][]; html?: string }
+type VersionEntryProps = {
+  name: string
+  version: Version
+  /** The one before it on this page. */
+  previous?: string
+  tags: [tag: string, version: string][]
+  html?: string
+}
 
-function VersionEntry({ name, version, tags, html }: VersionEntryProps) {
+function VersionEntry({ name, version, previous, tags, html }: VersionEntryProps) {
   const address = `${packageAddress(name)}/v/${encodeURIComponent(version.version)}`
   return (
     <li class="version">
@@ -228,6 +264,9 @@ function VersionEntry({ name, version, tags, html }: VersionEntryProps) {
         <span>
           {formatBytes(version.size)} in {version.file_count} files
         </span>
+        {previous !== undefined && (
+          <a href={compareAddress({ name, version: version.version }, previous)}>Changes from {previous}</a>
+        )}
       </p>
       {version.deprecated !== null && <p class="package-finding">{version.deprecated}</p>}
       {html === undefined ? (
@@ -263,7 +302,10 @@ const dependencyColumns: Column<Dependency>[] = [
 function DependenciesTab({ details, dependents }: { details: VersionDetails; dependents: Dependents }) {
   const { name, agent } = details
   const rows: Dependency[] = [
-    ...(agent === null ? [] : [{ name: agent.scenario.name, range: agent.scenario.version, what: 'trained on' }]),
+    // An environment of the publisher's is no package.
+    ...(agent === null || agent.scenario.environment !== undefined
+      ? []
+      : [{ name: agent.scenario.name, range: agent.scenario.version, what: 'trained on' }]),
     ...dependenciesOf(details).map(([dependency, range]) => ({ name: dependency, range, what: 'dependency' })),
   ]
   return (

@@ -30,9 +30,34 @@ describe('fields of a trial', () => {
     expect(fields).toEqual([
       { name: 'observation-0-0', label: 'position', value: '0.012', kind: 'number', low: -4.8, high: 4.8 },
       { name: 'observation-0-1', label: 'observation[1]', value: '-3', kind: 'number', low: null, high: null },
-      { name: 'observation-0-2', label: 'angle', value: '0.418', kind: 'number', low: -0.418, high: 0.418 },
+      {
+        name: 'observation-0-2',
+        label: 'angle',
+        value: '0.418',
+        unit: 'rad',
+        kind: 'number',
+        low: -0.418,
+        high: 0.418,
+      },
     ])
     expect(listKeyOf(leaves, fields, { 'observation-0-1': ' 1e-3 ' })).toEqual([0.012, 0.001, 0.418])
+  })
+
+  it("have the names and units of the scenario's view", () => {
+    const leaves = spaceLeaves(box([null, null], [null, null], [null, null]))
+    const series = [{ at: 1, label: 'tank', unit: 'm³' }]
+    const named = (view: SampleEpisode['view']) =>
+      trialFields(leaves, episodeOf([0, 0, 0], [], view)).map(({ label, unit }) => [label, unit])
+    expect(named({ kind: 'lines', labels: ['x'], series })).toEqual([
+      ['x', undefined],
+      ['tank', 'm³'],
+      ['observation[2]', undefined],
+    ])
+    expect(named({ kind: 'links', zero: 'up', links: [{ cos: 0, sin: 1 }] })).toEqual([
+      ['cosine of the rod', undefined],
+      ['sine of the rod', undefined],
+      ['observation[2]', undefined],
+    ])
   })
 
   it("are lists of labels for choices, in the scenario's numbering, and text", () => {

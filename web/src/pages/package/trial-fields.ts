@@ -1,4 +1,13 @@
-import type { SampleEpisode, SpaceLeaf } from '@agentgym/contract'
+import {
+  exampleLeaves,
+  exampleObservation,
+  type FilledLeaf,
+  type JsonObservation,
+  leafSize,
+  nestedObservation,
+  type SampleEpisode,
+  type SpaceLeaf,
+} from '@agentgym/contract'
 import { type FormValues, invalidField } from '../../app/form.ts'
 
 /** Maximum number of separate fields; larger observations are entered as JSON. */
@@ -11,6 +20,8 @@ const jsonField = 'observation'
 export type TrialField = {
   name: string
   label: string
+  /** Of the number, where the scenario names it. */
+  unit?: string
   /** Of the example. */
   value: string
   kind: 'number' | 'choice' | 'text' | 'json'
@@ -20,15 +31,14 @@ export type TrialField = {
   options?: { value: string; label: string }[]
 }
 
-/** As returned by the scenario's `observe`, in JSON. */
-export type Observation = null | number | string | Observation[] | { [key: string]: Observation }
-/** A leaf of the observation with its value. */
-type Filled = { leaf: SpaceLeaf; numbers: number[]; text: string }
-
-/** The fields, filled with the first observation of the scenario's sample episode, or zeros. */
-export function trialFields(leaves: readonly SpaceLeaf[], episode: SampleEpisode | null): TrialField[] {
-  const filled = exampleOf(leaves, episode)
-  const size = leaves.reduce((sum, leaf) => sum + sizeOf(leaf), 0)
+/** The fields, filled with the first observation of the scenario's sample episode, or zeros; `view` names them. */
+export function trialFields(
+  leaves: readonly SpaceLeaf[],
+  episode: SampleEpisode | null,
+  view: SampleEpisode['view'] = episode?.view ?? null,
+): TrialField[] {
+  const filled = exampleLeaves(leaves, episode)
+  const size = leaves.reduce((sum, leaf) => sum + leafSize(leaf), 0)
   if (size === 0 || size > mostFields || leaves.some(({ kind }) => kind === 'list'))
     return [
       {
@@ -38,13 +48,17 @@ export function trialFields(leaves: readonly SpaceLeaf[], episode: SampleEpisode
         kind: 'json',
       },
     ]
-  const columns = columnNames(episode)
+  const columns = columnNames(view)
   let column = 0
   return filled.flatMap(({ leaf, numbers, text }, at) => {
     if (leaf.kind === 'text') return [{ name: fieldName(at), label: pathOf(leaf), value: text, kind: 'text' as const }]
     return numbers.map((number, element): TrialField => {
-      const own = sizeOf(leaf) === 1 ? pathOf(leaf) : `${pathOf(leaf)}[${element}]`
-      const shared = { name: fieldName(at, element), label: columns[column++] ?? own, value: String(number) }
+      const own = leafSize(leaf) === 1 ? pathOf(leaf) : `${pathOf(leaf)}[${element}]`
+      const { label = own, unit } = columns[column++] ?? {}
+      const shared = {
+        ...{ name: fieldName(at, element), label, value: String(number) },
+        ...(unit === undefined ? {} : { unit }),
+      }
       if (leaf.kind === 'box')
         return { ...shared, kind: 'number', low: leaf.low?.[element] ?? null, high: leaf.high?.[element] ?? null }
       const count = leaf.counts[element] ?? 1
@@ -58,28 +72,23 @@ export function trialFields(leaves: readonly SpaceLeaf[], episode: SampleEpisode
   })
 }
 
-/** The first observation of the scenario's sample episode, or zeros. */
-export function exampleObservation(leaves: readonly SpaceLeaf[], episode: SampleEpisode | null): Observation {
-  return nested(exampleOf(leaves, episode))
-}
-
 /** Parses the observation in the form. Throws `request_invalid` with the invalid field. */
 export function trialObservation(
   leaves: readonly SpaceLeaf[],
   fields: readonly TrialField[],
   form: FormValues,
-): Observation {
+): JsonObservation {
   if (fields.some(({ kind }) => kind === 'json')) return jsonIn(form, jsonField)
-  const filled = leaves.map((leaf, at): Filled => {
+  const filled = leaves.map((leaf, at): FilledLeaf => {
     if (leaf.kind === 'text') return { leaf, numbers: [], text: form.get(fieldName(at)) }
-    const numbers = Array.from({ length: sizeOf(leaf) }, (_, element) => numberIn(form, fieldName(at, element)))
+    const numbers = Array.from({ length: leafSize(leaf) }, (_, element) => numberIn(form, fieldName(at, element)))
     return { leaf, numbers, text: '' }
   })
-  return nested(filled)
+  return nestedObservation(filled)
 }
 
 /** Parses JSON in a field. Throws `request_invalid` with the field. */
-export function jsonIn(form: FormValues, field: string): Observation {
+export function jsonIn(form: FormValues, field: string): JsonObservation {
   try {
     return JSON.parse(form.get(field))
   } catch (error) {
@@ -94,66 +103,32 @@ function numberIn(form: FormValues, field: string): number {
   return number
 }
 
-function exampleOf(leaves: readonly SpaceLeaf[], episode: SampleEpisode | null): Filled[] {
-  const { observation = [], texts = [] } = episode?.steps[0] ?? {}
-  let number = 0
-  let text = 0
-  return leaves.map((leaf) => {
-    if (leaf.kind === 'text') return { leaf, numbers: [], text: texts[text++] ?? '' }
-    const numbers = Array.from({ length: sizeOf(leaf) }, (_, element) => {
-      const seen = observation[number++] ?? 0
-      // The example is rounded to five digits, so values rounded past a bound are clamped.
-      const [low, high] = [leaf.low?.[element] ?? -Infinity, leaf.high?.[element] ?? Infinity]
-      if (leaf.kind === 'list') return seen
-      return leaf.kind === 'box' ? Math.min(high, Math.max(low, seen)) : leaf.start + seen
-    })
-    return { leaf, numbers, text: '' }
-  })
-}
+type ColumnName = { label?: string | undefined; unit?: string | undefined }
 
-/** Column names of the example, if the scenario defines them. */
-function columnNames(episode: SampleEpisode | null): (string | undefined)[] {
-  const view = episode?.view ?? null
-  if (view?.kind === 'lines') return view.labels ?? []
-  if (view?.kind === 'transcript') return view.facts ?? []
-  const names: (string | undefined)[] = []
-  if (view?.kind === 'cart') {
-    names[view.position] = 'position'
-    if (view.angle !== undefined) names[view.angle] = 'angle'
+/** Names and units of the numbers of an observation, where the scenario's view has them. */
+function columnNames(view: SampleEpisode['view']): (ColumnName | undefined)[] {
+  const names: (ColumnName | undefined)[] = []
+  switch (view?.kind) {
+    case 'lines':
+      for (const label of view.labels ?? []) names.push({ label })
+      for (const { at, label, unit } of view.series ?? []) names[at] = { label, unit }
+      return names
+    case 'transcript':
+      return (view.facts ?? []).map((label) => ({ label }))
+    case 'cart':
+      names[view.position] = { label: 'position' }
+      if (view.angle !== undefined) names[view.angle] = { label: 'angle', unit: 'rad' }
+      return names
+    case 'links':
+      for (const [index, { cos, sin }] of view.links.entries()) {
+        const rod = view.links.length > 1 ? `rod ${index + 1}` : 'rod'
+        names[cos] = { label: `cosine of the ${rod}` }
+        names[sin] = { label: `sine of the ${rod}` }
+      }
+      return names
+    default:
+      return names
   }
-  return names
-}
-
-/** The observation as returned by the scenario's `observe`: nested dicts, flat boxes. */
-function nested(filled: readonly Filled[], depth = 0): Observation {
-  const [first] = filled
-  if (first === undefined) return null
-  if (first.leaf.path.length === depth) return sampleOf(first)
-  const keys = new Map<string, Filled[]>()
-  for (const one of filled) {
-    const key = one.leaf.path[depth]
-    keys.set(key, [...(keys.get(key) ?? []), one])
-  }
-  return Object.fromEntries([...keys].map(([key, inner]) => [key, nested(inner, depth + 1)]))
-}
-
-function sampleOf({ leaf, numbers, text }: Filled): Observation {
-  if (leaf.kind === 'text') return text
-  if (leaf.kind === 'list') return itemsOf(leaf, numbers)
-  return leaf.kind === 'discrete' ? numbers[0] : numbers
-}
-
-/** The filled slots of a list; an example keeps no ids. */
-function itemsOf({ shape: [slots, columns] }: SpaceLeaf, numbers: readonly number[]): Observation[] {
-  const rows = Array.from({ length: slots }, (_, slot) => numbers.slice(slot * columns, (slot + 1) * columns))
-  const filled = rows.filter(([present]) => present === 1)
-  return filled.map(([, ...features], index) => ({ id: `item ${index + 1}`, features }))
-}
-
-function sizeOf({ kind, shape }: SpaceLeaf): number {
-  return kind === 'box' || kind === 'multiDiscrete' || kind === 'list'
-    ? shape.reduce((product, size) => product * size, 1)
-    : 1
 }
 
 const pathOf = ({ path }: SpaceLeaf) => (path.length === 0 ? 'observation' : path.join('.'))

@@ -7,11 +7,12 @@ import {
   type SuccessCriteria,
   type VersionDetails,
 } from '@agentgym/contract'
-import { formatValue } from '@agentgym/contract/charts'
+import { formatMetric, formatTarget, metricUnit } from '@agentgym/contract/metrics'
 import { route } from '../../app/route.ts'
 import type { Html } from '../../app/visit.ts'
 import { Badge } from '../../components/badge.tsx'
 import { Command } from '../../components/controls.tsx'
+import { Icon } from '../../components/icon.tsx'
 import { Notice } from '../../components/messages.tsx'
 import { Metric, Metrics } from '../../components/metrics.tsx'
 import { packageAddress } from '../../components/package-list.tsx'
@@ -20,7 +21,7 @@ import { Time } from '../../components/values.tsx'
 import { formatBytes } from '../../format.ts'
 import { learningCurve } from '../../pictures/learning-curve.ts'
 import { Picture } from '../../pictures/picture.tsx'
-import { Replay } from '../../pictures/replay.tsx'
+import { Replay, type ReplayPlayers } from '../../pictures/replay.tsx'
 import { EvaluationSection } from './evaluation.tsx'
 import { Detail, nothing, PackageFrame, tabPage } from './package-frame.tsx'
 import { Changes, Prose } from './prose.tsx'
@@ -32,12 +33,22 @@ import {
   successOf,
   type VersionView,
 } from './read-package.ts'
+import { SimilarScenarios } from './similar.tsx'
 import { Snippets } from './snippets.tsx'
 
 export const packageRoutes = [
   route('get', '/packages/:scope/:name', { access: 'public' }, async (visit) => {
     const { view, shown } = await readFirstPage(visit)
-    return tabPage(visit, view, '', shown === null ? nothing(view) : latestOf(view, shown))
+    if (shown === null) return tabPage(visit, view, '', nothing(view))
+    return tabPage(
+      visit,
+      view,
+      '',
+      <>
+        {contentOf(view, shown)}
+        <SimilarScenarios similar={view.page.similar} />
+      </>,
+    )
   }),
 
   route('get', '/packages/:scope/:name/readme', { access: 'public' }, ({ params, redirect }) =>
@@ -52,7 +63,11 @@ export const packageRoutes = [
       <PackageFrame view={view} tab={null} version={version}>
         <VersionPage view={view} shown={shown} />
       </PackageFrame>,
-      { title: `${view.page.name}@${version}`, description: view.page.summary ?? undefined },
+      {
+        title: `${view.page.name}@${version}`,
+        description: view.page.summary ?? undefined,
+        preview: { name: view.page.name, version },
+      },
     )
   }),
 
@@ -69,33 +84,29 @@ export const packageRoutes = [
   }),
 ]
 
-function latestOf({ page }: PackageView, shown: VersionView): Html {
+/** A version's content, by the kind of its package. */
+function contentOf({ page, member }: PackageView, shown: VersionView): Html {
   const title = page.title ?? page.name
   return page.kind === 'agent' ? (
-    <AgentVersion shown={shown} title={title} />
+    <AgentVersion shown={shown} title={title} advice={member} />
   ) : (
-    <ScenarioVersion shown={shown} title={title} />
+    <ScenarioVersion shown={shown} title={title} advice={member} />
   )
 }
 
 /** A version by number: the content of the first tab, with release notes and published files. */
-function VersionPage({ view: { page }, shown }: { view: PackageView; shown: VersionView }) {
+function VersionPage({ view, shown }: { view: PackageView; shown: VersionView }) {
   const { details } = shown
-  const title = page.title ?? page.name
   return (
     <>
-      <VersionNotices details={details} latest={page.latest_version} />
+      <VersionNotices details={details} latest={view.page.latest_version} />
       {details.changes !== null && (
         <section class="package-section" aria-labelledby="changes">
           <h2 id="changes">Release notes</h2>
           <Changes html={details.changes.html} below={2} />
         </section>
       )}
-      {page.kind === 'agent' ? (
-        <AgentVersion shown={shown} title={title} />
-      ) : (
-        <ScenarioVersion shown={shown} title={title} />
-      )}
+      {contentOf(view, shown)}
       <Published details={details} />
     </>
   )
@@ -164,15 +175,21 @@ function Published({ details }: { details: VersionDetails }) {
   )
 }
 
+type ContentProps = {
+  shown: VersionView
+  title: string
+  /** Whether to show what its author could mend. */
+  advice: boolean
+}
+
 /** A version of a scenario: sample episode, README, success criteria, spaces and checks. */
-function ScenarioVersion({ shown, title }: { shown: VersionView; title: string }) {
+function ScenarioVersion({ shown, title, advice }: ContentProps) {
   const { details, readmeHtml, episode } = shown
   return (
     <>
       {episode !== null && (
-        <section class="package-section" aria-labelledby="episode">
-          <h2 id="episode">Sample episode</h2>
-          <Replay episode={episode} name={details.name} version={details.version} />
+        <section aria-label="Sample episode">
+          <Replay players={playersOf(shown)} episode={episode} />
         </section>
       )}
       {readmeHtml.trim() !== '' && <Prose html={readmeHtml} title={title} all={readmeAddress(details)} />}
@@ -184,14 +201,21 @@ function ScenarioVersion({ shown, title }: { shown: VersionView; title: string }
           <SpacesTable rows={spacesOfEpisode(episode)} caption="Observation and action space" />
         </section>
       )}
-      <Checks checks={details.checks} />
+      <Checks checks={details.checks} advice={advice} />
     </>
   )
 }
 
+/** The random policy of the scenario's check, and its best agent. */
+function playersOf({ details: { name, version }, bestAgent }: VersionView): ReplayPlayers {
+  const random = { label: 'Random', name, version }
+  if (!bestAgent?.recorded) return [random]
+  return [random, { label: 'Best agent', name: bestAgent.agent, version: bestAgent.version }]
+}
+
 const criterionColumns: Column<[string, number]>[] = [
   { title: 'Metric', heading: true, cell: ([metric]) => <code>{metric}</code> },
-  { title: 'At least', numeric: true, cell: ([, target]) => formatValue(target) },
+  { title: 'At least', numeric: true, cell: ([metric, target]) => formatTarget(target, metricUnit(metric, target)) },
 ]
 
 function Success({ criteria }: { criteria: SuccessCriteria }) {
@@ -214,7 +238,7 @@ function Success({ criteria }: { criteria: SuccessCriteria }) {
 }
 
 type CheckedLevel = NonNullable<Check['levels']>[number]
-const levelReturnOf = (value: number | null) => (value === null ? '–' : formatValue(value))
+const levelReturnOf = (value: number | null) => formatMetric(value)
 const levelColumns: Column<CheckedLevel>[] = [
   { title: 'Level', heading: true, cell: ({ name }) => name },
   { title: 'Description', wide: true, cell: ({ description }) => description ?? '' },
@@ -237,13 +261,13 @@ function Levels({ checks }: { checks: Check[] }) {
   )
 }
 
-/** A version of an agent: evaluation, learning curve, usage and model card. */
-function AgentVersion({ shown, title }: { shown: VersionView; title: string }) {
+/** A version of an agent: results first, then usage and model card; how it was made is folded. */
+function AgentVersion({ shown, title, advice }: ContentProps) {
   const { details, readmeHtml, episode } = shown
   const { agent, learning_curve: curve } = details
   return (
     <>
-      {agent !== null && <Training agent={agent} />}
+      {agent !== null && <TrainedOn agent={agent} />}
       <EvaluationSection details={details} />
       {curve !== null && curve.length > 1 && (
         <section class="package-section" aria-labelledby="curve">
@@ -264,7 +288,7 @@ function AgentVersion({ shown, title }: { shown: VersionView; title: string }) {
       {episode !== null && (
         <section class="package-section" aria-labelledby="episode">
           <h2 id="episode">Evaluation episode</h2>
-          <Replay episode={episode} name={details.name} version={details.version} />
+          <Replay players={[{ label: 'Agent', name: details.name, version: details.version }]} episode={episode} />
         </section>
       )}
       {agent !== null && <Snippets name={details.name} version={details.version} agent={agent} />}
@@ -274,26 +298,42 @@ function AgentVersion({ shown, title }: { shown: VersionView; title: string }) {
           <Prose html={readmeHtml} title={title} below={2} all={readmeAddress(details)} />
         </section>
       )}
-      {agent !== null && (
-        <section class="package-section" aria-labelledby="spaces">
-          <h2 id="spaces">Observation and action spaces</h2>
-          <SpacesTable rows={spacesOfPolicy(agent.policy)} caption="Observation and action of the model" />
-        </section>
-      )}
-      <Checks checks={details.checks} />
+      <details class="package-made" open={countChecks(details.checks).failed > 0}>
+        <summary>
+          <h2>How it was made</h2> <Icon name="chevron-down" />
+        </summary>
+        {agent !== null && <Training agent={agent} />}
+        {agent !== null && (
+          <section class="package-section" aria-labelledby="spaces">
+            <h3 id="spaces">Observation and action spaces</h3>
+            <SpacesTable rows={spacesOfPolicy(agent.policy)} caption="Observation and action of the model" />
+          </section>
+        )}
+        <Checks checks={details.checks} advice={advice} below={2} />
+      </details>
     </>
   )
 }
 
-function Training({ agent: { scenario, algorithm, steps, policy, parent } }: { agent: AgentCard }) {
+function TrainedOn({ agent: { scenario } }: { agent: AgentCard }) {
+  const shown = `${scenario.name}@${scenario.version}`
+  return (
+    <p>
+      Trained on{' '}
+      {scenario.environment === undefined ? (
+        <a class="mono" href={`${packageAddress(scenario.name)}/v/${encodeURIComponent(scenario.version)}`}>
+          {shown}
+        </a>
+      ) : (
+        <span class="mono">{shown}</span>
+      )}
+    </p>
+  )
+}
+
+function Training({ agent: { algorithm, steps, policy, parent } }: { agent: AgentCard }) {
   return (
     <section class="package-section" aria-label="Training">
-      <p>
-        Trained on{' '}
-        <a class="mono" href={`${packageAddress(scenario.name)}/v/${encodeURIComponent(scenario.version)}`}>
-          {scenario.name}@{scenario.version}
-        </a>
-      </p>
       {parent !== undefined && <Parent parent={parent} />}
       <Metrics>
         <Metric label="Algorithm">{algorithm.toUpperCase()}</Metric>
@@ -417,14 +457,23 @@ function CheckResult({ check }: { check: Check }) {
 
 const shownChecks: Record<string, string> = { baselines: 'Baselines', held_out: 'Evaluation tasks', speed: 'Speed' }
 
-/** Results of running the version in the sandbox: speed, determinism, baselines and more. Warnings are always shown. */
-function Checks({ checks }: { checks: Check[] }) {
+type ChecksProps = {
+  checks: Check[]
+  /** Whether to show warnings first, which name something for the author to mend. */
+  advice: boolean
+  /** Level of the heading above. */
+  below?: 1 | 2
+}
+
+/** Results of running the version in the sandbox: speed, determinism, baselines and more. */
+function Checks({ checks, advice, below = 1 }: ChecksProps) {
   if (checks.length === 0) return null
-  const shown = checks.filter(({ id, ok, warning }) => ok && (warning || Object.hasOwn(shownChecks, id)))
+  const shown = checks.filter(({ id, ok, warning }) => ok && ((advice && warning) || Object.hasOwn(shownChecks, id)))
   const { failed, warnings } = countChecks(checks)
+  const Heading = below === 1 ? 'h2' : 'h3'
   return (
     <section class="package-section" aria-labelledby="checks">
-      <h2 id="checks">Automated checks</h2>
+      <Heading id="checks">Automated checks</Heading>
       {shown.map(({ id, message, warning }) => (
         <p class="package-baseline">
           <span class="package-label">{Object.hasOwn(shownChecks, id) ? shownChecks[id] : id}</span>{' '}

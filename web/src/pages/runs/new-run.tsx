@@ -112,7 +112,11 @@ function requestOf({ form, host }: Visit, values: NewRunValues) {
     publish:
       values.publish === ''
         ? undefined
-        : { name: values.publish, visibility: values.visibility === 'private' ? ('private' as const) : undefined },
+        : {
+            name: values.publish,
+            visibility: values.visibility === 'private' ? ('private' as const) : undefined,
+            summary: values.summary || undefined,
+          },
     trajectories_every: 0,
     account: values.account || undefined,
     note: values.note || undefined,
@@ -130,6 +134,7 @@ const newRunFields = [
   'settings',
   'budget_minor',
   'publish',
+  'summary',
   'visibility',
   'account',
   'note',
@@ -190,6 +195,14 @@ function NewRunPage({ values, accounts, machines, failure = null, priceNote, ide
           value={values.publish}
           help="@scope/name. Publishes the agent when the run completes. Default: not published."
           failure={failure}
+        />
+        <Field
+          label="Agent summary"
+          name="summary"
+          value={values.summary}
+          help="One sentence on what the agent does. Needed to publish under a new name."
+          failure={failure}
+          maxlength={280}
         />
         <MoreSettings values={values} accounts={accounts} failure={failure} />
         {priceNote !== null && <Notice kind="info">{priceNote}</Notice>}

@@ -1,31 +1,33 @@
-import type { EvaluationJob, Run } from '@agentgym/contract'
-import { formatValue } from '@agentgym/contract/charts'
+import type { Evaluation, EvaluationJob, Run } from '@agentgym/contract'
+import { type Criterion, criterionTexts, formatMetric, metricLabel } from '@agentgym/contract/metrics'
 import { Badge } from '../../components/badge.tsx'
 import { Button } from '../../components/controls.tsx'
 import { Field, Form } from '../../components/form.tsx'
 import { LevelTable } from '../../components/level-table.tsx'
 import { Notice } from '../../components/messages.tsx'
 import { Metric, Metrics } from '../../components/metrics.tsx'
-import { packageAddress } from '../../components/package-list.tsx'
+import { Outcome } from '../../components/outcome.tsx'
 import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/values.tsx'
-import { formatBytes } from '../../format.ts'
+import { formatBytes, formatCount } from '../../format.ts'
 import { usePage } from '../../layout/page-context.ts'
 import { accountsOf } from '../../session/accounts.ts'
-import type { Checkpoint, RefusedForm } from './read-run.ts'
+import type { ReadRun, RefusedForm } from './read-run.ts'
+import { NextSteps } from './run-next-steps.tsx'
 
 type RunOutcomeProps = {
-  run: Run
-  checkpoints: Checkpoint[]
+  read: Pick<ReadRun, 'run' | 'checkpoints' | 'log' | 'published'>
   requested: EvaluationJob | null
   refused: RefusedForm | null
+  justPublished: boolean
 }
 
 /** Results of a run: agent, evaluation, checkpoints and downloads. */
-export function RunOutcome({ run, checkpoints, requested, refused }: RunOutcomeProps) {
+export function RunOutcome(props: RunOutcomeProps) {
+  const { run, checkpoints } = props.read
   return (
     <div class="run-outcome">
-      {run.evaluation !== null && <RunEvaluation run={run} requested={requested} refused={refused} />}
+      {run.evaluation !== null && <RunEvaluation {...props} />}
       <section aria-labelledby="checkpoints">
         <h2 id="checkpoints">Checkpoints</h2>
         {checkpoints.length === 0 ? (
@@ -58,42 +60,28 @@ export function RunOutcome({ run, checkpoints, requested, refused }: RunOutcomeP
           />
         )}
         <p class="run-files">
-          Download: <a href={`/v1/runs/${run.id}/metrics.csv`}>metrics (CSV)</a>,{' '}
-          <a href={`/v1/runs/${run.id}/metrics.tfevents`}>metrics (TensorBoard)</a>,{' '}
-          <a href={`/v1/runs/${run.id}/trajectories`}>trajectories</a>
+          Download: <a href={`/v1/runs/${run.id}/trajectories`}>sampled trajectories</a>
         </p>
       </section>
     </div>
   )
 }
 
-function RunEvaluation({ run, requested, refused }: Omit<RunOutcomeProps, 'checkpoints'>) {
+function RunEvaluation({ read, requested, refused, justPublished }: RunOutcomeProps) {
+  const { run } = read
   const { evaluation, agent } = run
   if (evaluation === null) return null
   return (
     <section aria-labelledby="agent">
       <h2 id="agent">Agent</h2>
-      <Metrics>
-        <Metric label="Mean return" note={`${evaluation.episodes} held-out episodes`}>
-          {evaluation.return_mean === null ? '–' : formatValue(evaluation.return_mean)}
-        </Metric>
-        {evaluation.success.criteria.map(({ metric, target, value, ok }) => (
-          <Metric label={metric} note={`target ${formatValue(target)}`}>
-            {value === null ? '–' : formatValue(value)}{' '}
-            <Badge tone={ok ? 'good' : 'bad'}>{ok ? 'met' : 'missed'}</Badge>
-          </Metric>
-        ))}
-      </Metrics>
+      <NextSteps read={read} justPublished={justPublished} />
+      <EvaluationMetrics
+        evaluation={evaluation}
+        note={`${evaluation.episodes.toLocaleString('en')} held-out episodes`}
+      />
       <LevelTable evaluation={evaluation} />
       {agent !== null && (
         <div class="run-agent">
-          {agent.package === null ? (
-            <p class="dim">Not published. Publishing re-runs the agent on held-out seeds and signs the result.</p>
-          ) : (
-            <Button look="primary" href={packageAddress(agent.package.name)}>
-              {agent.package.name}@{agent.package.version}
-            </Button>
-          )}
           <Button href={`/v1/runs/${run.id}/agent`}>Download ({formatBytes(agent.size)})</Button>
         </div>
       )}
@@ -112,6 +100,8 @@ export const publishFieldOf = {
   version_invalid: 'version',
   version_exists: 'version',
   package_visibility_fixed: 'visibility',
+  package_summary_missing: 'summary',
+  package_summary_placeholder: 'summary',
 } as const
 
 /** Publishes the agent of a completed run; nothing for visitors who may not. */
@@ -123,12 +113,12 @@ function PublishForm({ run, refused }: { run: Run; refused: RefusedForm | null }
   const typed = (field: string, otherwise = '') => (ours === null ? otherwise : ours.values.get(field))
   const again = run.agent?.package !== null
   return (
-    <details class="more" open={!again || ours !== null}>
+    <details class="more" id="publish" open={!again || ours !== null}>
       <summary>{again ? 'Publish under another name or version' : 'Publish agent'}</summary>
       <Form
         action={`/runs/${run.id}/publish`}
         failure={failure}
-        fields={['name', 'version', 'visibility', 'amount_minor']}
+        fields={['name', 'summary', 'version', 'visibility', 'amount_minor']}
         label="Publish the agent"
       >
         <Field
@@ -139,6 +129,14 @@ function PublishForm({ run, refused }: { run: Run; refused: RefusedForm | null }
           help="@scope/name, where the scope is your username or an organization."
           failure={failure}
           maxlength={214}
+        />
+        <Field
+          label="Summary"
+          name="summary"
+          value={typed('summary')}
+          help="One sentence on what the agent does. Leave empty to keep that of an existing package."
+          failure={failure}
+          maxlength={280}
         />
         <Field
           label="Version"
@@ -243,7 +241,7 @@ function RequestedEvaluation({
   run: Run
   requested: EvaluationJob
 }) {
-  const what = `${episodes.toLocaleString('en')} ${episodes === 1 ? 'episode' : 'episodes'}, seed ${seed}`
+  const what = `${formatCount(episodes, 'episode')}, seed ${seed}`
   if (error !== null)
     return (
       <Notice kind="failure">
@@ -259,20 +257,34 @@ function RequestedEvaluation({
     )
   return (
     <section aria-label="Requested evaluation">
-      <Metrics>
-        <Metric label="Mean return" note={`over ${what}`}>
-          {shown(evaluation.return_mean)}
-          {evaluation.return_std !== null && <span class="dim"> ± {formatValue(evaluation.return_std)}</span>}
-        </Metric>
-        {evaluation.success.criteria.map(({ metric, target, value, ok }) => (
-          <Metric label={metric} note={`target ${formatValue(target)}`}>
-            {shown(value)} <Badge tone={ok ? 'good' : 'bad'}>{ok ? 'met' : 'missed'}</Badge>
-          </Metric>
-        ))}
-      </Metrics>
+      <p class="outcome-line">
+        <Outcome success={evaluation.success} returnMean={evaluation.return_mean} />
+      </p>
+      <EvaluationMetrics evaluation={evaluation} note={`over ${what}`} />
       <LevelTable evaluation={evaluation} />
     </section>
   )
 }
 
-const shown = (value: number | null) => (value === null ? '–' : formatValue(value))
+/** Mean return of an evaluation, and each target where there are several. */
+function EvaluationMetrics({ evaluation, note }: { evaluation: Omit<Evaluation, 'seed'>; note: string }) {
+  const { success, return_mean, return_std } = evaluation
+  return (
+    <Metrics>
+      <Metric label="Mean return" note={note}>
+        {formatMetric(return_mean)}
+        {return_std !== null && <span class="dim"> ± {formatMetric(return_std)}</span>}
+      </Metric>
+      {success.criteria.length > 1 && success.criteria.map((criterion) => <CriterionMetric criterion={criterion} />)}
+    </Metrics>
+  )
+}
+
+function CriterionMetric({ criterion }: { criterion: Criterion }) {
+  const { value, target } = criterionTexts(criterion)
+  return (
+    <Metric label={metricLabel(criterion.metric)} note={`target ${target}`}>
+      {value} <Badge tone={criterion.ok ? 'good' : 'bad'}>{criterion.ok ? 'met' : 'missed'}</Badge>
+    </Metric>
+  )
+}

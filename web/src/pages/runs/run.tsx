@@ -1,21 +1,23 @@
-import { AgentGymError, type EvaluationJob, formatAmount, type ProgressEvent, type Run } from '@agentgym/contract'
-import { formatValue } from '@agentgym/contract/charts'
+import { AgentGymError, type EvaluationJob, formatAmount, type Run } from '@agentgym/contract'
+import { formatMetric } from '@agentgym/contract/metrics'
 import { attempt, type FormFailure, formAmount, optionalFormAmount } from '../../app/form.ts'
 import { route } from '../../app/route.ts'
 import type { Visit } from '../../app/visit.ts'
 import { RunState } from '../../components/badge.tsx'
 import { Button } from '../../components/controls.tsx'
 import { Field, Form } from '../../components/form.tsx'
-import { LineChart } from '../../components/line-chart.tsx'
 import { Notice } from '../../components/messages.tsx'
 import { Metric, Metrics, ProgressBar } from '../../components/metrics.tsx'
 import { packageAddress } from '../../components/package-list.tsx'
 import { Time } from '../../components/values.tsx'
 import { formatDuration } from '../../format.ts'
 import { useIsland } from '../../layout/page-context.ts'
-import { isRunId, type ReadRun, type RefusedForm, readRun, seriesOf } from './read-run.ts'
+import { isRunId, type ReadRun, type RefusedForm, readRun, runName } from './read-run.ts'
 import { publishFieldOf, RunOutcome } from './run-agent.tsx'
+import { MainChart, RunPanels } from './run-charts.tsx'
 import { RunLog } from './run-log.tsx'
+import { RunResult, RunSettings } from './run-result.tsx'
+import { RunSharingPart } from './run-sharing.tsx'
 
 const runPath = '/runs/:id{[0-9a-f-]+}'
 const account = { access: 'account' } as const
@@ -51,11 +53,36 @@ function afterAct(visit: Visit, failure: FormFailure | null): Response | Promise
   return showRun(visit, { form: 'act', failure, values: visit.form })
 }
 
+/** Who else may look at a run. */
+export const shareRoutes = [
+  route('post', `${runPath}/share`, account, async (visit) => {
+    const path = { params: { path: { id: visit.params.id } } }
+    let link: string | undefined
+    const failure = await attempt(async () => {
+      switch (visit.form.get('action')) {
+        case 'link':
+          link = (await visit.api.POST('/v1/runs/{id}/link', path)).data.url
+          return
+        case 'revoke':
+          await visit.api.DELETE('/v1/runs/{id}/link', path)
+          return
+        default:
+          await visit.api.PUT('/v1/runs/{id}/sharing', {
+            ...path,
+            body: { public: visit.form.get('action') === 'publish' },
+          })
+      }
+    })
+    if (failure !== null) return showRun(visit, { form: 'share', failure, values: visit.form })
+    return link === undefined ? visit.redirect(`/runs/${visit.params.id}#share`) : showRun(visit, null, link)
+  }),
+]
+
 /** Actions on the agent of a completed run. */
 export const runAgentRoutes = [
   route('post', `${runPath}/publish`, { access: 'account' }, async (visit) => {
     const failure = await publish(visit)
-    if (failure === null) return visit.redirect(`/runs/${visit.params.id}#agent`)
+    if (failure === null) return visit.redirect(`/runs/${visit.params.id}?published=yes#agent`)
     return showRun(visit, { form: 'publish', failure, values: visit.form })
   }),
 
@@ -87,6 +114,7 @@ async function publish({ api, form, host, params: { id } }: Visit): Promise<Form
         name: form.get('name').trim(),
         version: filled('version'),
         visibility: visibility as 'public' | undefined,
+        summary: filled('summary'),
       },
     })
     published = data.name
@@ -104,17 +132,21 @@ async function publish({ api, form, host, params: { id } }: Visit): Promise<Form
 }
 
 /** The page of a run, with the refused form. Throws `run_not_found`. */
-async function showRun(visit: Visit, refused: RefusedForm | null = null): Promise<Response> {
+async function showRun(visit: Visit, refused: RefusedForm | null = null, link?: string): Promise<Response> {
   if (!isRunId(visit.params.id)) throw new AgentGymError({ code: 'run_not_found', message: 'Run not found.' })
   const [read, requested] = await Promise.all([readRun(visit, visit.params.id), readRequested(visit)])
   const unattended = read.run.state === 'queued' && !(await hasWorker(visit))
   const refreshing =
     visit.query.get('refresh') === '10' && (read.run.state === 'queued' || read.run.state === 'running')
-  const response = visit.page(<RunPage read={read} requested={requested} {...{ refused, refreshing, unattended }} />, {
-    title: read.run.note ?? `Run on ${read.run.scenario.name}`,
-    status: refused?.failure.status,
-    hidden: true,
-  })
+  const justPublished = visit.query.get('published') === 'yes'
+  const response = visit.page(
+    <RunPage read={read} requested={requested} {...{ refused, refreshing, unattended, justPublished, link }} />,
+    {
+      title: `${runName(read.run)} on ${read.run.scenario.name}`,
+      status: refused?.failure.status,
+      hidden: true,
+    },
+  )
   // For browsers without JavaScript.
   if (refreshing) response.headers.set('refresh', '10')
   return response
@@ -147,18 +179,26 @@ type RunPageProps = {
   refreshing?: boolean
   /** It is queued, and no worker is connected. */
   unattended?: boolean
+  justPublished?: boolean
+  /** Just created; its address is shown once. */
+  link?: string
 }
 
 /** A training run, updated live. Without JavaScript, a link reloads the page every 10 seconds. */
-function RunPage({ read, requested = null, refused = null, refreshing = false, unattended = false }: RunPageProps) {
+function RunPage(props: RunPageProps) {
+  const { read, requested = null, refused = null, refreshing = false } = props
+  const { unattended = false, justPublished = false, link } = props
+  const shared = refused?.form === 'share' ? refused.failure : null
   useIsland('run-live')
-  const { run, points, target } = read
+  const { run } = read
   const goesOn = run.state === 'queued' || run.state === 'running'
+  const charted = { ...read, live: true }
+  const panels = <RunPanels read={charted} exports={`/v1/runs/${run.id}`} />
   const acted = refused?.form === 'act' ? refused : null
   return (
     <div class="run" data-run={run.id} data-run-live={goesOn ? 'yes' : undefined} data-run-event={run.last_event}>
       <div class="run-head" data-part="head">
-        <RunHead run={run} unattended={unattended} />
+        <RunHead read={read} unattended={unattended} />
       </div>
       {goesOn && (
         <noscript>
@@ -172,15 +212,7 @@ function RunPage({ read, requested = null, refused = null, refreshing = false, u
         </noscript>
       )}
       <p class="visually-hidden" role="status" data-run-status />
-      <LineChart
-        title="Mean return"
-        unit="environment steps"
-        size="large"
-        level={2}
-        live="return_mean"
-        target={target === null ? undefined : { value: target, name: 'Success target' }}
-        series={[{ name: 'Mean return', points: seriesOf(points, ({ return_mean }) => return_mean) }]}
-      />
+      <MainChart read={charted} />
       <div class="run-summary" data-part="summary">
         <RunMetrics run={run} />
         <RunBars run={run} />
@@ -188,20 +220,21 @@ function RunPage({ read, requested = null, refused = null, refreshing = false, u
       <div data-part="actions">
         <RunActions run={run} failure={acted?.failure ?? null} typedBudget={acted?.values.get('budget_minor')} />
       </div>
-      {goesOn && <SmallCharts points={points} />}
+      {goesOn && panels}
       <div data-part="outcome">
-        <RunOutcome run={run} checkpoints={read.checkpoints} requested={requested} refused={refused} />
+        <RunOutcome read={read} requested={requested} refused={refused} justPublished={justPublished} />
       </div>
-      {!goesOn && <SmallCharts points={points} />}
+      {!goesOn && panels}
       <div data-part="log">
         <RunLog log={read.log} run={run} />
       </div>
-      <RunSettings run={run} />
+      <RunSettings settings={run.settings} />
+      {read.sharing !== null && <RunSharingPart id={run.id} sharing={read.sharing} link={link} failure={shared} />}
     </div>
   )
 }
 
-function RunHead({ run, unattended }: { run: Run; unattended: boolean }) {
+function RunHead({ read: { run, evaluations }, unattended }: { read: ReadRun; unattended: boolean }) {
   return (
     <>
       <p class="run-state">
@@ -212,7 +245,8 @@ function RunHead({ run, unattended }: { run: Run; unattended: boolean }) {
         )}
         {run.worker !== null && run.state === 'running' && <span class="dim">on {run.worker}</span>}
       </p>
-      <h1>{run.note ?? `Training on ${run.scenario.name}`}</h1>
+      <h1>{runName(run)}</h1>
+      <RunResult run={run} evaluations={evaluations} />
       <p class="run-facts">
         <a class="mono" href={packageAddress(run.scenario.name)}>
           {run.scenario.name}@{run.scenario.version}
@@ -225,8 +259,11 @@ function RunHead({ run, unattended }: { run: Run; unattended: boolean }) {
             </a>
           </span>
         )}
-        <span>{run.algorithm.toUpperCase()}</span>
-        <span>seed {run.seed}</span>
+        {run.note !== null && (
+          <span>
+            {run.algorithm.toUpperCase()}, seed {run.seed}
+          </span>
+        )}
         <span>
           by <a href={`/@${run.created_by}`}>{run.created_by}</a>
           {run.owner !== run.created_by && (
@@ -250,60 +287,6 @@ function RunHead({ run, unattended }: { run: Run; unattended: boolean }) {
 function queuePosition(ahead: number | null): string {
   if (ahead === null || ahead === 0) return 'next in queue'
   return ahead === 1 ? '1 run ahead' : `${ahead} runs ahead`
-}
-
-type Curve = { live: string; title: string; value: (point: ProgressEvent) => number | null }
-
-/** In this order; metrics that the algorithm doesn't report are left out once the run has data. */
-const curves: Curve[] = [
-  { live: 'steps_per_second', title: 'Throughput (steps/s)', value: (point) => point.steps_per_second },
-  { live: 'length_mean', title: 'Mean episode length', value: (point) => point.length_mean },
-  { live: 'policy_loss', title: 'Policy loss', value: ({ learner }) => learner.policy_loss },
-  { live: 'value_loss', title: 'Value loss', value: ({ learner }) => learner.value_loss },
-  { live: 'entropy', title: 'Entropy', value: ({ learner }) => learner.entropy },
-  { live: 'value_mean', title: 'Mean value', value: ({ learner }) => learner.value_mean ?? null },
-  {
-    live: 'entropy_coefficient',
-    title: 'Entropy coefficient',
-    value: ({ learner }) => learner.entropy_coefficient ?? null,
-  },
-  { live: 'exploration_rate', title: 'Exploration rate', value: ({ learner }) => learner.exploration_rate ?? null },
-  { live: 'approximate_kl', title: 'Approximate KL', value: ({ learner }) => learner.approximate_kl },
-]
-
-function SmallCharts({ points }: { points: ProgressEvent[] }) {
-  return (
-    <section class="run-charts" aria-label="Training metrics">
-      {curves
-        .filter(({ value }) => points.length === 0 || points.some((point) => value(point) !== null))
-        .map(({ live, title, value }) => (
-          <LineChart
-            title={title}
-            unit="environment steps"
-            live={live}
-            series={[{ name: title, points: seriesOf(points, value) }]}
-          />
-        ))}
-    </section>
-  )
-}
-
-function RunSettings({ run }: { run: Run }) {
-  return (
-    <details class="run-settings">
-      <summary>
-        <h2>Settings</h2>
-      </summary>
-      <dl>
-        {Object.entries(run.settings).map(([name, value]) => (
-          <div>
-            <dt class="mono">{name}</dt>
-            <dd class="mono">{JSON.stringify(value)}</dd>
-          </div>
-        ))}
-      </dl>
-    </details>
-  )
 }
 
 type RunActionsProps = { run: Run; failure: FormFailure | null; typedBudget?: string }
@@ -379,7 +362,7 @@ function RunMetrics({ run }: { run: Run }) {
 }
 
 function formatOptional(value: number | null | undefined): string {
-  return value === null || value === undefined ? '–' : formatValue(value)
+  return value === null || value === undefined ? '–' : formatMetric(value)
 }
 
 function timeOf({ state, progress }: Run): string {
@@ -396,7 +379,8 @@ function timeNote({ state, progress }: Run): string | undefined {
 
 /** Progress and budget. */
 function RunBars({ run: { progress, cost, state } }: { run: Run }) {
-  const done = progress === null ? 0 : progress.steps / progress.steps_total
+  const trained = progress === null ? 0 : progress.steps / progress.steps_total
+  const done = state === 'completed' ? 1 : trained
   const amount = (minor: number) => formatAmount(minor, cost.currency)
   const { spent_minor, budget_minor } = cost
   const spent = budget_minor === null ? 0 : spent_minor / budget_minor
@@ -405,10 +389,18 @@ function RunBars({ run: { progress, cost, state } }: { run: Run }) {
       <div>
         <p class="run-bar-head">
           <span>Training</span>
-          <span class="mono">{Math.floor(done * 100)}%</span>
+          <span class="mono">{state === 'completed' ? 'Finished' : `${Math.floor(done * 100)}%`}</span>
         </p>
-        <ProgressBar share={done} label={`${Math.floor(done * 100)}% of steps completed`} />
-        {state === 'completed' && done < 1 && <p class="run-bar-note">Stopped early: all targets were met.</p>}
+        <ProgressBar
+          share={done}
+          label={state === 'completed' ? 'Training is finished' : `${Math.floor(done * 100)}% of steps completed`}
+        />
+        {state === 'completed' && trained < 1 && progress !== null && (
+          <p class="run-bar-note">
+            All targets were met after {progress.steps.toLocaleString('en')} of{' '}
+            {progress.steps_total.toLocaleString('en')} steps.
+          </p>
+        )}
       </div>
       <div>
         <p class="run-bar-head">

@@ -1,19 +1,15 @@
-import { formatAmount, type ProgressEvent, type Run } from '@agentgym/contract'
-import { formatSteps, formatValue } from '@agentgym/contract/charts'
+import { formatAmount, type Run } from '@agentgym/contract'
+import { formatSteps } from '@agentgym/contract/charts'
 import { route } from '../../app/route.ts'
 import { RunState } from '../../components/badge.tsx'
 import { Button } from '../../components/controls.tsx'
-import { LineChart } from '../../components/line-chart.tsx'
 import { EmptyState } from '../../components/messages.tsx'
+import { Outcome } from '../../components/outcome.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/values.tsx'
-import { formatDuration } from '../../format.ts'
-import { useIsland } from '../../layout/page-context.ts'
 import { accountsOf } from '../../session/accounts.ts'
-import { findRun, isRunId, readPoints, seriesOf } from './read-run.ts'
+import { runName } from './read-run.ts'
 
-/** Maximum number of compared runs; more lines cannot be distinguished. */
-const mostCompared = 5
 const account = { access: 'account' } as const
 
 export const runListRoutes = [
@@ -31,21 +27,6 @@ export const runListRoutes = [
       />,
       { title: 'Runs', hidden: true },
     )
-  }),
-
-  route('get', '/runs/compare', account, async (visit) => {
-    const ids = [...new Set(visit.query.getAll('ids').flatMap((text) => text.split(',')))].filter(isRunId)
-    const compared = await Promise.all(
-      ids
-        .slice(0, mostCompared)
-        .map(async (id) => ({ run: await findRun(visit, id), points: await readPoints(visit, id) })),
-    )
-    const { data } = await visit.api.GET('/v1/runs', { params: { query: { limit: 50 } } })
-    const others = data.runs.filter(({ id }) => !ids.includes(id))
-    return visit.page(<ComparePage compared={compared} others={compared.length < mostCompared ? others : []} />, {
-      title: 'Compare runs',
-      hidden: true,
-    })
   }),
 ]
 
@@ -87,9 +68,16 @@ function RunsPage({ runs, filter, accounts, next }: RunsPageProps) {
     <div class="workspace">
       <div class="workspace-head">
         <h1>Runs</h1>
-        <Button look="primary" href="/runs/new">
-          New run
-        </Button>
+        <span class="run-actions">
+          <Button
+            href={`/runs/sweep${filter.scenario === undefined ? '' : `?scenario=${encodeURIComponent(filter.scenario)}`}`}
+          >
+            Sweep
+          </Button>
+          <Button look="primary" href="/runs/new">
+            New run
+          </Button>
+        </span>
       </div>
       <Filters filter={filter} accounts={accounts} />
       {runs.length === 0 ? (
@@ -160,8 +148,14 @@ function Filters({ filter, accounts }: Pick<RunsPageProps, 'filter' | 'accounts'
 export function RunTable({ runs, tickable = false }: { runs: Run[]; tickable?: boolean }) {
   const tick: Column<Run> = {
     title: 'Select',
-    cell: ({ id, note, scenario }) => (
-      <input class="run-tick" type="checkbox" name="ids" value={id} aria-label={`Compare ${note ?? scenario.name}`} />
+    cell: (run) => (
+      <input
+        class="run-tick"
+        type="checkbox"
+        name="ids"
+        value={run.id}
+        aria-label={`Compare ${runName(run)} ${run.id.slice(0, 8)}`}
+      />
     ),
   }
   return <Table caption="Runs, newest first" rows={runs} columns={tickable ? [tick, ...columns] : columns} />
@@ -171,19 +165,18 @@ const columns: Column<Run>[] = [
   {
     title: 'Run',
     heading: true,
-    cell: ({ id, note, scenario }) => (
+    cell: (run) => (
       <span class="run-name">
-        <a href={`/runs/${id}`}>{note ?? scenario.name}</a>
+        <a href={`/runs/${run.id}`}>{runName(run)}</a>
         <span class="run-name-id">
-          {note !== null && `${scenario.name}@${scenario.version} · `}
-          {id.slice(0, 8)}
+          {run.scenario.name}@{run.scenario.version} · {run.id.slice(0, 8)}
         </span>
       </span>
     ),
   },
-  { title: 'State', cell: ({ state }) => <RunState state={state} /> },
+  { title: 'State', cell: ({ state }) => <RunState state={state} />, wide: true },
   { title: 'Algorithm', cell: ({ algorithm }) => algorithm.toUpperCase(), wide: true },
-  { title: 'Return', numeric: true, cell: (run) => returnOf(run) },
+  { title: 'Result', cell: (run) => <RunResult run={run} /> },
   {
     title: 'Steps',
     numeric: true,
@@ -195,119 +188,16 @@ const columns: Column<Run>[] = [
   { title: 'Started', cell: ({ created_at }) => <Time at={created_at} />, wide: true },
 ]
 
-/** Mean return of its evaluation, or of the last episodes during training. */
-function returnOf({ evaluation, progress }: Run): string {
-  const value = evaluation?.return_mean ?? progress?.return_mean ?? null
-  return value === null ? '–' : formatValue(value)
-}
-
-type ComparedRun = { run: Run; points: ProgressEvent[] }
-
-/** Curves of several runs on one axis, and a table of their differences. */
-function ComparePage({ compared, others }: { compared: ComparedRun[]; others: Run[] }) {
-  const names = compared.map(({ run }) => runName(run))
-  const goOn = compared.some(({ run }) => run.state === 'queued' || run.state === 'running')
-  if (goOn) useIsland('compare-live')
+/** Outcome of its evaluation; before, the mean return of the last episodes, on phones with the state. */
+function RunResult({ run: { evaluation, progress, state } }: { run: Run }) {
+  if (evaluation !== null)
+    return <Outcome success={evaluation.success} returnMean={evaluation.return_mean} form="short" />
   return (
-    <div class="workspace" data-compare-live={goOn ? 'yes' : undefined}>
-      <div class="workspace-head">
-        <h1>Compare runs</h1>
-        <Button href="/runs">View all runs</Button>
-      </div>
-      {compared.length === 0 ? (
-        <EmptyState title="No runs selected">
-          <p>Select runs in your list, or add one below.</p>
-        </EmptyState>
-      ) : (
-        <>
-          <div data-part="curves">
-            <LineChart
-              title="Mean return"
-              unit="environment steps"
-              size="large"
-              level={2}
-              series={compared.map(({ points }, index) => ({
-                name: names[index],
-                points: seriesOf(points, ({ return_mean }) => return_mean),
-              }))}
-            />
-          </div>
-          <div data-part="metrics">
-            <Table caption="Runs side by side" rows={rowsOf(compared)} columns={columnsOf(compared)} />
-          </div>
-        </>
-      )}
-      {others.length > 0 && <AddRuns compared={compared} others={others} />}
-    </div>
-  )
-}
-
-function runName({ note, scenario, id }: Run): string {
-  return note ?? `${scenario.name.split('/')[1]} ${id.slice(0, 8)}`
-}
-
-type Row = { name: string; cells: (string | ReturnType<typeof RunState>)[]; differs: boolean }
-
-function columnsOf(compared: ComparedRun[]): Column<Row>[] {
-  return [
-    {
-      title: 'Metric',
-      heading: true,
-      cell: ({ name, differs }) => <span class={differs ? 'differs' : 'dim'}>{name}</span>,
-    },
-    ...compared.map(
-      ({ run }, index): Column<Row> => ({
-        title: runName(run),
-        cell: ({ cells }) => cells[index],
-      }),
-    ),
-  ]
-}
-
-function rowsOf(compared: ComparedRun[]): Row[] {
-  const runs = compared.map(({ run }) => run)
-  const row = (name: string, cell: (run: Run) => string): Row => {
-    const cells = runs.map(cell)
-    return { name, cells, differs: new Set(cells).size > 1 }
-  }
-  const settings = [...new Set(runs.flatMap(({ settings }) => Object.keys(settings)))]
-  return [
-    { name: 'State', cells: runs.map(({ state }) => <RunState state={state} />), differs: false },
-    row('Scenario', ({ scenario }) => `${scenario.name}@${scenario.version}`),
-    row('Algorithm', ({ algorithm }) => algorithm.toUpperCase()),
-    row('Seed', ({ seed }) => String(seed)),
-    row('Evaluated return', ({ evaluation }) => formatOptional(evaluation?.return_mean)),
-    row('Mean return', ({ progress }) => formatOptional(progress?.return_mean)),
-    row('Steps', ({ progress }) => (progress?.steps ?? 0).toLocaleString('en')),
-    row('Throughput (steps/s)', ({ progress }) => formatOptional(progress?.steps_per_second)),
-    row('Time', ({ progress }) => (progress === null ? '–' : formatDuration(progress.seconds))),
-    row('Cost', ({ cost }) => formatAmount(cost.spent_minor, cost.currency)),
-    // Only settings that differ.
-    ...settings
-      .map((name) => row(name, (run) => JSON.stringify(run.settings[name]) ?? '–'))
-      .filter(({ differs }) => differs),
-  ]
-}
-
-function formatOptional(value: number | null | undefined): string {
-  return value === null || value === undefined ? '–' : formatValue(value)
-}
-
-function AddRuns({ compared, others }: { compared: ComparedRun[]; others: Run[] }) {
-  return (
-    <form class="workspace-filter" method="get" action="/runs/compare" aria-label="Add a run">
-      {compared.map(({ run }) => (
-        <input type="hidden" name="ids" value={run.id} />
-      ))}
-      <label>
-        <span class="visually-hidden">Run</span>
-        <select name="ids">
-          {others.map((run) => (
-            <option value={run.id}>{`${runName(run)} · ${run.algorithm.toUpperCase()} · ${run.state}`}</option>
-          ))}
-        </select>
-      </label>
-      <Button>Add</Button>
-    </form>
+    <span class="run-list-result">
+      <span class="narrow-only">
+        <RunState state={state} />
+      </span>
+      <Outcome success={undefined} returnMean={progress?.return_mean ?? null} form="short" />
+    </span>
   )
 }

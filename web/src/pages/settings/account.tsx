@@ -185,7 +185,7 @@ function EmailSection({ account, pending, failure, entered }: Change & { account
           label="Current password"
           name="email_password"
           type="password"
-          help="Leave it empty if your account has no password."
+          help="Leave empty if your account has no password."
           autocomplete="current-password"
           failure={failure}
         />

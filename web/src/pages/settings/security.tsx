@@ -136,7 +136,7 @@ function Begin({ failure }: { failure: FormFailure | null }) {
           name="current_password"
           type="password"
           failure={failure}
-          help="Leave it empty if your account has no password."
+          help="Leave empty if your account has no password."
           autocomplete="current-password"
         />
         <Button look="primary">Set up authenticator app</Button>
@@ -281,7 +281,7 @@ function ConfirmPage({ next, failure, byKey }: { next: string; failure: FormFail
   return (
     <div class="sign-in">
       <h1>Confirm it’s you</h1>
-      <p class="lead">Confirm your second factor to continue. Nothing was changed: submit the form again afterwards.</p>
+      <p class="lead">Confirm your second factor, then submit the form again. Nothing has changed yet.</p>
       <CodeForm action="/settings/security/confirm" next={next} failure={failure} />
       {byKey && <UseSecurityKey next={next} />}
     </div>

@@ -6,7 +6,9 @@ const tabs = [
   { href: '/settings/account', title: 'Account' },
   { href: '/settings/security', title: 'Security' },
   { href: '/settings/sessions', title: 'Sessions' },
+  { href: '/settings/notifications', title: 'Notifications' },
   { href: '/settings/tokens', title: 'Tokens' },
+  { href: '/settings/webhooks', title: 'Webhooks' },
   { href: '/settings/organisations', title: 'Organizations' },
   { href: '/settings/spending', title: 'Spending limits' },
 ]

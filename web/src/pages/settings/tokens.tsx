@@ -309,6 +309,7 @@ function WorkerFields({ values, failure }: { values: TokenValues; failure: FormF
 }
 
 const kindWords: Record<WorkKind, string> = {
+  replay: 'Replay episodes that people keep',
   check: 'Check uploaded scenarios',
   evaluate: 'Evaluate agents',
   train: 'Train agents',

@@ -34,6 +34,15 @@ import { jobOwners } from './0033-job-owners.ts'
 import { renderedLater } from './0034-rendered-later.ts'
 import { startedFrom } from './0035-started-from.ts'
 import { pausedRuns } from './0036-paused-runs.ts'
+import { notifications } from './0037-notifications.ts'
+import { webhooks } from './0038-webhooks.ts'
+import { queueSamples } from './0039-queue-samples.ts'
+import { versionFiles } from './0040-version-files.ts'
+import { sharedRuns } from './0041-shared-runs.ts'
+import { hostedEpisodes } from './0042-hosted-episodes.ts'
+import { demonstrations } from './0043-demonstrations.ts'
+import { discovery } from './0044-discovery.ts'
+import { packageDays } from './0045-package-days.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -74,4 +83,13 @@ export const migrations: readonly Migration[] = [
   renderedLater,
   startedFrom,
   pausedRuns,
+  notifications,
+  webhooks,
+  queueSamples,
+  versionFiles,
+  sharedRuns,
+  hostedEpisodes,
+  demonstrations,
+  discovery,
+  packageDays,
 ]

@@ -9,11 +9,11 @@ import { declare } from '../route.ts'
 const stylesheet = `
 @font-face {
   font-family: 'Inter Variable'; font-weight: 100 900; font-display: swap;
-  src: url('/docs/assets/inter.woff2') format('woff2');
+  src: url('/server-assets/inter.woff2') format('woff2');
 }
 @font-face {
   font-family: 'JetBrains Mono Variable'; font-weight: 100 800; font-display: swap;
-  src: url('/docs/assets/jetbrains-mono.woff2') format('woff2');
+  src: url('/server-assets/jetbrains-mono.woff2') format('woff2');
 }
 :root {
   color-scheme: light dark;
@@ -81,13 +81,13 @@ button.quiet { background: transparent; color: inherit; border-color: var(--line
 `
 
 /** Contains the stylesheet's hash, so browsers can cache it permanently. */
-export const stylesheetAddress = `/docs/assets/server-${createHash('sha256').update(stylesheet).digest('hex').slice(0, 12)}.css`
+export const stylesheetAddress = `/server-assets/server-${createHash('sha256').update(stylesheet).digest('hex').slice(0, 12)}.css`
 
 const FOR_GOOD = 'public, max-age=31536000, immutable'
 
 const fonts: Record<string, string> = {
-  '/docs/assets/inter.woff2': '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2',
-  '/docs/assets/jetbrains-mono.woff2':
+  '/server-assets/inter.woff2': '@fontsource-variable/inter/files/inter-latin-wght-normal.woff2',
+  '/server-assets/jetbrains-mono.woff2':
     '@fontsource-variable/jetbrains-mono/files/jetbrains-mono-latin-wght-normal.woff2',
 }
 

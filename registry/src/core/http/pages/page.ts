@@ -16,7 +16,7 @@ export function page({ title, body }: { title: string; body: Html | Html[] }): H
 <link rel="icon" href="data:,">
 </head>
 <body>
-<header class="bar"><div><a class="name" href="/">AgentGym</a><a href="/docs">API reference</a></div></header>
+<header class="bar"><div><a class="name" href="/">AgentGym</a><a href="/docs">Documentation</a></div></header>
 <main class="frame">
 ${body}
 </main>

@@ -12,6 +12,8 @@ export function listed(name: string, more: Partial<SyntheticPackage> = {}): Synt
     category: 'control',
     difficulty: 'beginner',
     algorithm: 'ppo',
+    trained_on: null,
+    solved: null,
     keywords: [],
     quality: 50,
     downloads: 0,

@@ -36,15 +36,16 @@ async function loadBatch(database: Database, batch: SyntheticPackage[]): Promise
     await sql`with item as materialized (
         select * from jsonb_to_recordset(${rows}::jsonb) as item (
           name text, scope text, kind text, visibility text, price_minor bigint, title text, summary text, category text,
-          difficulty text, algorithm text, keywords jsonb, quality int, downloads bigint, updated_at timestamptz,
+          difficulty text, algorithm text, trained_on text, solved boolean, keywords jsonb, quality int, downloads bigint, updated_at timestamptz,
           readme text, manifest jsonb, object_key text, words_name text, words_title text, words_labels text,
           words_summary text, words_readme text)
       ), made as (
         insert into packages (name, name_canonical, owner_id, kind, visibility, price_minor, price_kind, latest_version, title, summary,
-          category, difficulty, algorithm, keywords, quality, downloads, updated_at, created_at, search, search_rank)
+          category, difficulty, algorithm, trained_on, solved, keywords, quality, downloads, updated_at, created_at, search,
+          search_rank)
         select name, name, (select id from accounts where username = item.scope), kind, visibility, price_minor,
           case when price_minor > 0 then 'one_time' else 'free' end, '1.0.0',
-          title, summary, category, difficulty, algorithm, keywords, quality, downloads, updated_at, updated_at,
+          title, summary, category, difficulty, algorithm, trained_on, solved, keywords, quality, downloads, updated_at, updated_at,
           ${search}, ${searchRank} from item
         returning id, name, owner_id
       ), tagged as (

@@ -9,6 +9,9 @@ export type SyntheticPackage = {
   category: string
   difficulty: string
   algorithm: string
+  /** Of an agent: its scenario, and whether it meets the targets. */
+  trained_on: string | null
+  solved: boolean | null
   keywords: string[]
   quality: number
   downloads: number
@@ -77,6 +80,7 @@ export function* syntheticPackages(count: number, seed: number): Generator<Synth
   const random = seededRandom(seed)
   const pick = <Item>(items: readonly Item[], skew = 1): Item => items[Math.floor(random() ** skew * items.length)]
   const newestMs = Date.UTC(2026, 10, 1)
+  const scenarios: string[] = []
   for (let index = 0; index < count; index++) {
     const [qualifier, subject, other] = [pick(qualifiers, 1.5), pick(subjects, 1.5), pick(subjects)]
     const kind = random() < 0.6 ? 'scenario' : 'agent'
@@ -90,9 +94,15 @@ export function* syntheticPackages(count: number, seed: number): Generator<Synth
       return from < 0.82 ? pick(subjects) : rareWord(random)
     }
     const readmeWords = 40 + Math.floor(60 * Math.exp(1.1 * gaussian(random)))
+    const name = `@${scopeName(Math.floor(random() ** 3 * 4000))}/${qualifier}-${subject}-${other}${suffix}-${index.toString(36)}`
+    // Most agents are trained on a few scenarios. By the index, so that everything else stays as it was.
+    const trainedOn = scenarios[Math.floor(((index * 0.618) % 1) ** 3 * scenarios.length)] ?? null
+    if (kind === 'scenario') scenarios.push(name)
     yield {
-      name: `@${scopeName(Math.floor(random() ** 3 * 4000))}/${qualifier}-${subject}-${other}${suffix}-${index.toString(36)}`,
+      name,
       kind,
+      trained_on: kind === 'agent' ? trainedOn : null,
+      solved: kind === 'agent' ? index % 3 === 0 : null,
       visibility: random() < 0.03 ? 'private' : 'public',
       price_minor: random() < 0.07 ? 100 * (1 + Math.floor(random() ** 2 * 200)) : 0,
       title: `${capital(qualifier)} ${subject} ${other}`,

@@ -14,7 +14,9 @@ import type { Listed } from '../../orders/testing/marketplace.ts'
 import { createTrader } from '../../orders/testing/marketplace.ts'
 import { type CallBroker, type HostingTimes, openHostingServices } from '../call-broker.ts'
 import { chatRoutes } from '../chat.routes.ts'
+import { decisionRoutes } from '../decisions.routes.ts'
 import { hostedCallRoutes } from '../hosted-calls.routes.ts'
+import { mcpRoutes } from '../mcp.routes.ts'
 
 export type HostingServer = Awaited<ReturnType<typeof startHosting>>
 
@@ -24,7 +26,7 @@ export async function startHosting(database: Database, times: HostingTimes) {
   const server = await serveRoutes(database, (services) => {
     const timed = openHostingServices(services, times)
     brokers.push(timed.callBroker)
-    return [hostedCallRoutes(timed), chatRoutes(timed)]
+    return [hostedCallRoutes(timed), chatRoutes(timed), decisionRoutes(timed), mcpRoutes(timed)]
   })
   const operator = await createTrader(database, 'operator')
   await database.query.updateTable('accounts').set({ operator: true }).where('id', '=', operator.accountId).execute()
@@ -55,10 +57,7 @@ export async function startHosting(database: Database, times: HostingTimes) {
       return { status, code, body }
     },
     /** A worker that asks with that wait, runs until it is stopped, and answers with the result of `decide`. */
-    work(
-      decide: (call: { id: string; observation: unknown; action_mask: unknown }) => CallAnswer = acted,
-      waitMs = 200,
-    ): { stop(): Promise<void> } {
+    work(decide: (call: Asked) => CallAnswer = acted, waitMs = 200): { stop(): Promise<void> } {
       let stopped = false
       const loop = (async () => {
         while (!stopped) {
@@ -75,6 +74,9 @@ export async function startHosting(database: Database, times: HostingTimes) {
     },
   }
 }
+
+/** A call as a worker gets it. */
+export type Asked = LeasedCalls['calls'][number]
 
 /** `maxPrice`: of 1,000 calls; any where it is left out, none is sent where it is null. */
 type CallMore = {

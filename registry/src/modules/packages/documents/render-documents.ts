@@ -2,6 +2,8 @@ import { type SqlBool, sql } from 'kysely'
 import { LRUCache } from 'lru-cache'
 import { inBackground } from '../../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../../core/services.ts'
+import { keepFiles } from '../files/version-files.store.ts'
+import { readVersionFiles } from '../files/version-files.ts'
 import { readTarball } from '../read-tarball.ts'
 import { asText, type ReadmeRenderer } from './readme-renderer.ts'
 import { holdPictures, keepDocuments, keepReadmeHtml, unrendered } from './version-documents.store.ts'
@@ -94,7 +96,7 @@ export class DocumentRenderer {
   }
 }
 
-/** Renders the documents of a version from its tarball and stores them. Without an account, for the server itself. */
+/** Renders the documents of a version from its tarball and stores them, with its files. Without an account, for the server itself. */
 export async function renderDocuments(
   { database, objects, config, readmes }: Rendering,
   { id, name, version, object_key: key, account }: Omit<Waiting, 'account' | 'readme'> & { account?: string },
@@ -103,7 +105,9 @@ export async function renderDocuments(
   if (bytes === undefined) throw new Error(`${key} is missing from the store`)
   const tarball = await readTarball(bytes, config.limits, 'stored')
   const documents = await readDocuments(readmes, { bytes, tarball }, config.limits, { name, version, account })
+  const files = await readVersionFiles(bytes, config.limits)
   await database.transaction(async (query) => {
+    await keepFiles(query, id, files)
     await holdPictures({ database, objects }, query, documents.pictures)
     await keepDocuments(query, id, documents)
   })

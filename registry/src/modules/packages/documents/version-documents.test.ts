@@ -1,5 +1,12 @@
 import { createHash, randomBytes } from 'node:crypto'
-import { changeListSchema, type VersionReadme, versionReadmeSchema } from '@agentgym/contract'
+import {
+  changeListSchema,
+  fileListSchema,
+  fileViewSchema,
+  type VersionReadme,
+  versionComparisonSchema,
+  versionReadmeSchema,
+} from '@agentgym/contract'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
@@ -11,6 +18,7 @@ import { openModules } from '../../../app/modules.ts'
 import type { Actor } from '../../../core/access/authorize.ts'
 import type { Database } from '../../../core/database/database.ts'
 import { backgroundSettled } from '../../../core/scheduled-tasks/scheduled-tasks.ts'
+import { keepFilesOfOlder } from '../files/version-files.store.ts'
 import { renewDocuments, sweepObjects } from '../packages.tasks.ts'
 import { publishVersion } from '../publish-version.ts'
 import { checkAll, createActor } from '../testing/publishing.ts'
@@ -233,6 +241,96 @@ describeOnEngines('documents of versions on $kind', ({ open }) => {
     expect(list).toMatchObject({ versions: [{ version: '4.0.0', checks_passed: 1, checks_count: 1 }, {}, {}, {}] })
   })
 
+  const filesIn = (version: string) => `/v1/packages/${name}/versions/${version}/files`
+  const contentOf = (version: string, path: string) =>
+    get(`${filesIn(version)}/content?path=${encodeURIComponent(path)}`)
+
+  it('lists files, and shows texts highlighted, cut, escaped, or not at all', async () => {
+    const odd = "src/it's & #1 50% é.ts"
+    const files: Files = {
+      [odd]: '// </span><script>alert(1)</script>\r\nexport const a = 1',
+      'data.bin': Buffer.of(0, 1, 2),
+      'latin.txt': Buffer.of(0x61, 0xe9),
+      'long.txt': 'line\n'.repeat(2_500),
+      'large.json': `"${'x'.repeat(600_000)}"`,
+      'wide.js': `a=${'('.repeat(60_000)}`,
+    }
+    await publish('1.0.0', '# A', files)
+    const list = fileListSchema.parse(await (await get(filesIn('1.0.0'))).json())
+    expect(list).toMatchObject({ name, version: '1.0.0', ready: true, refused: null })
+    expect(list.files.every(({ readable }) => readable)).toBe(true)
+    const texts = Object.fromEntries(list.files.map(({ path, text }) => [path, text]))
+    expect(texts).toEqual({
+      ...{ 'README.md': true, 'package.json': true, 'dist/scenario.js': true, 'src/index.ts': true },
+      ...{ [odd]: true, 'data.bin': false, 'latin.txt': false, 'long.txt': true, 'large.json': false, 'wide.js': true },
+    })
+    const viewOf = async (path: string) =>
+      fileViewSchema.parse(await (await get(`${filesIn('1.0.0')}/view?path=${encodeURIComponent(path)}`)).json())
+    const view = await viewOf(odd)
+    expect(view).toMatchObject({ path: odd, lines: 2, shown_lines: 2, complete: true })
+    expect(view.html).not.toContain('<script')
+    expect(view.html.split('\n')[1]).toContain('<span class="tok-keyword">export</span>')
+    expect(await viewOf('long.txt')).toMatchObject({ lines: 2_500, shown_lines: 2_000, complete: false })
+    // Nests deeper than the stack: as it is, without highlighting.
+    expect((await viewOf('wide.js')).html).toBe(files['wide.js'])
+    const response = await contentOf('1.0.0', odd)
+    expect(Object.fromEntries(response.headers)).toMatchObject({
+      'content-type': 'application/octet-stream',
+      'content-disposition': "attachment; filename*=UTF-8''it%27s%20%26%20%231%2050%25%20%C3%A9.ts",
+      'x-content-type-options': 'nosniff',
+      'content-security-policy': expect.stringMatching(/default-src 'none'.*sandbox/),
+    })
+    expect(await response.text()).toBe(files[odd])
+    for (const path of ['data.bin', 'latin.txt', 'large.json', 'missing', '../package.json', '/etc/passwd', 'src'])
+      expect(await (await contentOf('1.0.0', path)).json()).toMatchObject({ error: { code: 'package_file_not_found' } })
+  })
+
+  it('compares the files of two versions', async () => {
+    const many = (letter: string) => Array.from({ length: 4_000 }, (_, index) => `${letter}${index}\n`).join('')
+    await publish('1.0.0', '# A', { 'gone.txt': 'x', 'data.bin': Buffer.of(0, 1), 'other.txt': many('a') })
+    await publish('2.0.0', '# B', { 'new.txt': 'y\n', 'data.bin': Buffer.of(0, 2), 'other.txt': many('b') })
+    const answer = await get(`/v1/packages/${name}/versions/2.0.0/compare/1.0.0`)
+    const { files, ...rest } = versionComparisonSchema.parse(await answer.json())
+    expect(rest).toMatchObject({ version: '2.0.0', base: '1.0.0', ready: true, refused: null, files_changed: 6 })
+    const found = Object.fromEntries(files.map(({ path, ...file }) => [path, file]))
+    expect(found['README.md'].hunks).toEqual([
+      {
+        before_line: 1,
+        after_line: 1,
+        lines: ['-# A', '\\ No newline at end of file', '+# B', '\\ No newline at end of file'],
+      },
+    ])
+    expect(found['gone.txt']).toMatchObject({ change: 'removed', size_before: 1, size_after: null })
+    expect(found['new.txt']).toMatchObject({ change: 'added', hunks: [{ lines: ['+y'] }] })
+    expect(found['data.bin']).toMatchObject({ change: 'modified', hunks: null, omitted: 'binary' })
+    expect(found['other.txt']).toMatchObject({ hunks: null, omitted: 'too_large' })
+    expect((await get(`/v1/packages/${name}/versions/2.0.0/compare/3.0.0`)).status).toBe(404)
+  })
+
+  it('reads files of versions from before once, also where the tarball is lost', async () => {
+    await publish('1.0.0', '# A', { 'a.txt': 'a' })
+    const { query } = database
+    const version = await query
+      .selectFrom('versions')
+      .innerJoin('packages', 'packages.id', 'package_id')
+      .select(['versions.id', 'object_key'])
+      .where('packages.name', '=', name)
+      .executeTakeFirstOrThrow()
+    const forget = async () => {
+      await query.deleteFrom('version_files').where('version_id', '=', version.id).execute()
+      await query.updateTable('versions').set({ files_kept: false }).where('id', '=', version.id).execute()
+    }
+    await forget()
+    expect(await (await get(filesIn('1.0.0'))).json()).toMatchObject({ ready: false, files: [] })
+    const later = new Date(Date.now() + 60 * 60_000)
+    await keepFilesOfOlder(services, later)
+    expect(await (await contentOf('1.0.0', 'a.txt')).text()).toBe('a')
+    await forget()
+    await services.objects.delete(version.object_key)
+    await keepFilesOfOlder(services, later)
+    expect(await (await get(filesIn('1.0.0'))).json()).toMatchObject({ ready: true, files: [] })
+  })
+
   it('does not reveal unpublished versions', async () => {
     await publish('1.0.0', '# A', { 'CHANGELOG.md': '## 1.0.0\n\n- First\n' })
     const tarball = gzip(
@@ -243,6 +341,9 @@ describeOnEngines('documents of versions on $kind', ({ open }) => {
     )
     await publishVersion(services, { actor: ada, name, version: '1.1.0', tarball, ip: null })
     expect((await changesIn()).map(({ version }) => version)).toEqual(['1.0.0'])
+    for (const path of [filesIn('1.1.0'), `/v1/packages/${name}/versions/1.0.0/compare/1.1.0`])
+      expect((await get(path)).status).toBe(404)
+    expect((await contentOf('1.1.0', 'README.md')).status).toBe(404)
     await checkAll(services, false)
     expect((await changesIn()).map(({ version }) => version)).toEqual(['1.0.0'])
   })

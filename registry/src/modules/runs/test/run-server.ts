@@ -15,6 +15,7 @@ import { rpcRoutes } from '../rpc.routes.ts'
 import { runDataRoutes } from '../run-data.routes.ts'
 import { requestCancel } from '../run-state.ts'
 import { runRoutes } from '../runs.routes.ts'
+import { shareRunRoutes } from '../share-run.routes.ts'
 import { openTraining, type Training } from '../testing/train.ts'
 
 export type { Answer }
@@ -56,7 +57,7 @@ export async function startRunServer(database: Database, config: Partial<ServerC
 
 /** The same routes once more, as another replica has them. */
 export function serveRuns(services: TestServices, listener: HttpListener): void {
-  const routes = [runRoutes(services), runDataRoutes(services), rpcRoutes(services)]
+  const routes = [runRoutes(services), runDataRoutes(services), shareRunRoutes(services), rpcRoutes(services)]
   listener.answerWith(createApp(services, { routes }).fetch)
 }
 

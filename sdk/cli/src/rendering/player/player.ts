@@ -5,12 +5,11 @@ import {
   type Episode,
   episodeFrame,
   episodeView,
-  hundredths,
   lastStep,
-  points,
+  paceMs,
   returnAt,
+  rewardLine,
   type SvgElement,
-  svg,
   svgNamespace,
   svgNode,
 } from '@agentgym/pictures'
@@ -19,8 +18,7 @@ type Shown = { player: string; episode: Episode }
 
 const recordings: Shown[] = JSON.parse(document.getElementById('recordings')?.textContent ?? '[]')
 const last = Math.max(...recordings.map(({ episode }) => lastStep(episode)))
-/** Milliseconds of a step at speed 1: an episode takes about twelve seconds, within limits that viewers can follow. */
-const pace = Math.min(600, Math.max(40, 12_000 / Math.max(1, last)))
+const pace = paceMs(last)
 
 const range = element<HTMLInputElement>('scrub')
 const play = element<HTMLButtonElement>('play')
@@ -50,7 +48,7 @@ function draw(): void {
     const at = Math.min(index, lastStep(episode))
     const title = `${player}, step ${at}`
     panel.querySelector('.stage')?.replaceChildren(drawn(episodeFrame(episode, episodeView(episode), at, { title })))
-    panel.querySelector('.rewards')?.replaceChildren(drawn(sparkline(episode, at)))
+    panel.querySelector('.rewards')?.replaceChildren(drawn(rewardLine(episode, at, 'Reward of each step')))
     const step = episode.steps[at - 1]
     text(panel, '.action', step === undefined ? 'Start' : actionName(episode, step.action))
     text(panel, '.reward', step === undefined ? '' : rounded(step.reward))
@@ -73,25 +71,6 @@ function likely(episode: Episode, at: number): HTMLElement[] {
     row.append(choiceName(episode, choice), meter, `${Math.round(probability * 100)}%`)
     return row
   })
-}
-
-const WIDTH = 320
-const HEIGHT = 40
-
-/** The reward of each step, with the current one marked. */
-function sparkline({ steps }: Episode, at: number) {
-  const rewards = steps.map(({ reward }) => reward)
-  const [low, high] = [Math.min(0, ...rewards), Math.max(0, ...rewards)]
-  const x = (step: number) => 4 + (step / Math.max(1, steps.length)) * (WIDTH - 8)
-  const y = (reward: number) => 4 + (1 - (high === low ? 0.5 : (reward - low) / (high - low))) * (HEIGHT - 8)
-  const line = rewards.map((reward, i): [number, number] => [x(i + 1), y(reward)])
-  return svg(
-    'svg',
-    { class: 'picture', viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: 'img', 'aria-label': 'Reward of each step' },
-    svg('line', { class: 'pic-axis', x1: 4, x2: WIDTH - 4, y1: hundredths(y(0)), y2: hundredths(y(0)) }),
-    svg('polyline', { class: 'pic-series', points: points(line) }),
-    at === 0 ? null : svg('circle', { class: 'pic-tip', cx: x(at), cy: y(rewards[at - 1]), r: 4 }),
-  )
 }
 
 function goTo(step: number): void {

@@ -1,0 +1,174 @@
+import { execFileSync, spawnSync } from 'node:child_process'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pythonEnvironment, runPython } from '@agentgym/testkit/python'
+import { isLong } from '@agentgym/testkit/tier'
+import { afterAll, describe, expect, it } from 'vitest'
+import { parse, parseAllDocuments } from 'yaml'
+import { z } from 'zod'
+import { readRepositoryFile, repositoryFiles, repositoryRoot } from '../checks/repository-files.ts'
+import { settingNames } from '../checks/setting-names.ts'
+
+type Tree = Record<string, unknown>
+
+const chart = 'infra/helm/agentgym'
+const read = (file: string) => readRepositoryFile(`${chart}/${file}`)
+const values = parse(read('values.yaml')) as Tree
+const schema = JSON.parse(read('values.schema.json'))
+const valueSets = repositoryFiles.filter((file) => file.startsWith(`${chart}/ci/`))
+const templates = repositoryFiles.filter((file) => file.startsWith(`${chart}/templates/`)).map(readRepositoryFile)
+
+const folder = mkdtempSync(join(tmpdir(), 'agentgym-helm-'))
+afterAll(() => rmSync(folder, { recursive: true }))
+
+const isTree = (value: unknown): value is Tree => typeof value === 'object' && value !== null && !Array.isArray(value)
+
+/** As Helm merges values: maps by their keys, all else replaced. */
+function merged(below: Tree, above: Tree): Tree {
+  const own = Object.entries(above).map(([key, value]) => {
+    const other = below[key]
+    return [key, isTree(value) && isTree(other) ? merged(other, value) : value]
+  })
+  return { ...below, ...Object.fromEntries(own) }
+}
+
+/** Paths of values that a schema does not name. */
+function unnamed(tree: Tree, of: Tree, path = ''): string[] {
+  const found = '$ref' in of ? schema.definitions[String(of.$ref).split('/').at(-1) as string] : of
+  if (found.properties === undefined) return []
+  return Object.entries(tree).flatMap(([key, value]) => {
+    const next = found.properties[key]
+    if (next === undefined) return [`${path}${key}`]
+    return isTree(value) ? unnamed(value, next, `${path}${key}.`) : []
+  })
+}
+
+describe('the chart, without Helm', () => {
+  it('has a schema that names every value, accepts all sets of values, and refuses what is misspelled', () => {
+    const text = JSON.stringify(schema).replaceAll('#/definitions/', '#/$defs/').replace('"definitions":', '"$defs":')
+    const valid = z.fromJSONSchema({ ...JSON.parse(text), $schema: 'https://json-schema.org/draft/2020-12/schema' })
+    expect(unnamed(values, schema)).toEqual([])
+    expect(valueSets.length).toBeGreaterThanOrEqual(5)
+    for (const file of valueSets) {
+      const all = merged(values, parse(readRepositoryFile(file)))
+      expect(valid.safeParse(all).error, file).toBeUndefined()
+    }
+    const wrong = [
+      { server: { replcas: 2 } },
+      { image: { server: { digest: 'sha256:12' } } },
+      { workers: { gpu: { mode: 'pod' } } },
+    ]
+    for (const value of wrong) expect(valid.safeParse(merged(values, value)).success).toBe(false)
+  })
+
+  it('sets only variables that exist, and options that the worker has', () => {
+    const known = settingNames()
+    const text = templates.join('\n')
+    const names = [...text.matchAll(/name: ([A-Z][A-Z0-9_]+),/g), ...text.matchAll(/"[a-z-]+" "([A-Z][A-Z0-9_]+)"/g)]
+    const settings = valueSets.flatMap((file) => Object.keys(parse(readRepositoryFile(file)).server?.settings ?? {}))
+    expect(names.length).toBeGreaterThan(10)
+    for (const name of [...names.map(([, name]) => name), ...settings]) expect(known, name).toContain(name)
+    const worker = readRepositoryFile('sdk/cli/src/commands/worker.ts')
+    for (const [, option] of text.matchAll(/- (--[a-z-]+)=/g)) expect(worker).toContain(`'${option} <`)
+  })
+
+  it('asks the queue for states that its table has', () => {
+    const [, states] = /state in \(([^)]*)\)\n/.exec(templates.join('\n')) ?? []
+    for (const [state] of states.matchAll(/'\w+'/g))
+      expect(readRepositoryFile('registry/src/core/database/migrations/0015-jobs.ts')).toContain(state)
+  })
+
+  it('has the alerts and the dashboard of this repository', () => {
+    for (const file of ['alerts.yml', 'dashboard.json'])
+      expect(read(`files/${file}`)).toBe(readRepositoryFile(`infra/observability/${file}`))
+  })
+})
+
+if (isLong) {
+  describe('the chart, by Helm', { timeout: 300_000 }, () => {
+    const helm = process.env.AGENTGYM_HELM ?? 'helm'
+    const kubernetes = ['--kube-version', '1.37.0']
+    const render = (file: string) =>
+      execFileSync(helm, ['template', 'gym', chart, ...kubernetes, '--values', file], {
+        cwd: repositoryRoot,
+        encoding: 'utf8',
+      })
+
+    it('passes the linter and follows the schemas of Kubernetes with every set of values', async () => {
+      const files = valueSets.map((file, index) => {
+        execFileSync(helm, ['lint', '--strict', chart, ...kubernetes, '--values', file], { cwd: repositoryRoot })
+        writeFileSync(join(folder, `${index}.yaml`), render(file))
+        return join(folder, `${index}.yaml`)
+      })
+      const foreign = await runPython(await pythonEnvironment('kubernetes'), [
+        join(repositoryRoot, 'infra/helm/validate.py'),
+        '1.37',
+        ...files,
+      ])
+      expect(foreign.trim().split('\n')).toEqual([
+        'keda.sh/v1alpha1 ScaledJob',
+        'keda.sh/v1alpha1 TriggerAuthentication',
+        'monitoring.coreos.com/v1 PrometheusRule',
+        'monitoring.coreos.com/v1 ServiceMonitor',
+      ])
+    })
+
+    it('runs nothing as root, with a writable file system or with an image that is not pinned', () => {
+      for (const file of valueSets) {
+        for (const pod of render(file).split(/^---$/m).flatMap(podsOf)) {
+          expect(pod.securityContext).toMatchObject({ runAsNonRoot: true })
+          expect(pod.automountServiceAccountToken).toBe(false)
+          for (const { image, securityContext } of pod.containers) {
+            expect(image).toMatch(/@sha256:[0-9a-f]{64}$|:(?!latest)[\w.-]+$/)
+            expect(securityContext).toMatchObject({
+              allowPrivilegeEscalation: false,
+              readOnlyRootFilesystem: true,
+              capabilities: { drop: ['ALL'] },
+            })
+          }
+        }
+      }
+    })
+
+    it('gives the alerts to Prometheus as they are', () => {
+      const manifests = parseAllDocuments(render(`${chart}/ci/production-values.yaml`)).map((each) => each.toJS())
+      const rules = manifests.find(({ kind }) => kind === 'PrometheusRule')
+      expect(rules.spec).toEqual(parse(readRepositoryFile('infra/observability/alerts.yml')))
+    })
+
+    it.each([
+      ['publicUrl=', 'publicUrl is required'],
+      ['image.server.tag=', 'image.server needs a digest or a tag'],
+      ['image.server.tag=latest', 'may be another image tomorrow'],
+      ['secrets.existing=own', 'not both'],
+      ['secrets.create=null', 'set secrets.existing, or database-url'],
+    ])('says what is missing: %s', (setting, message) => {
+      const words = [
+        'template',
+        'gym',
+        chart,
+        ...kubernetes,
+        '--values',
+        `${chart}/ci/minimal-values.yaml`,
+        '--set',
+        setting,
+      ]
+      const { status, stderr } = spawnSync(helm, words, { cwd: repositoryRoot, encoding: 'utf8' })
+      expect(status).toBe(1)
+      expect(stderr).toContain(message)
+    })
+  })
+}
+
+type Pod = {
+  automountServiceAccountToken?: boolean
+  securityContext: object
+  containers: { image: string; securityContext: object }[]
+}
+
+function podsOf(text: string): Pod[] {
+  const manifest = parse(text)
+  const template = manifest?.spec?.template ?? manifest?.spec?.jobTargetRef?.template
+  return template === undefined ? [] : [template.spec]
+}

@@ -1,0 +1,25 @@
+import type { PackageNames } from '@agentgym/contract'
+import { sql } from 'kysely'
+import type { Queries } from '../../core/database/database.ts'
+import { visiblePackages } from './search-packages.ts'
+
+/** Packages per page: a sitemap may list 50,000 addresses, and a response should stay below a few megabytes. */
+const namesPerPage = 10_000
+
+/** A page of the names of all public packages with a version, in alphabetical order. Pages start at 1. */
+export async function listPackageNames(query: Queries, page: number, perPage = namesPerPage): Promise<PackageNames> {
+  const listed = () => query.selectFrom('packages').where('latest_version', 'is not', null).where(visiblePackages(null))
+  const [rows, { count }] = await Promise.all([
+    listed()
+      .select(['name', 'updated_at'])
+      .orderBy('name')
+      .limit(perPage)
+      .offset((page - 1) * perPage)
+      .execute(),
+    listed().select(sql<number>`count(*)`.as('count')).executeTakeFirstOrThrow(),
+  ])
+  return {
+    packages: rows.map(({ name, updated_at }) => ({ name, updated_at: updated_at.toISOString() })),
+    pages: Math.max(1, Math.ceil(Number(count) / perPage)),
+  }
+}

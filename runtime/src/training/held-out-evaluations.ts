@@ -1,0 +1,96 @@
+import type { EncoderSet } from '@agentgym/agent/engine'
+import type { ConfidenceMap, Evaluation, PolicySpec, SuccessCriteria } from '@agentgym/contract'
+import type { PlayedEpisodes } from '@agentgym/scenario/engine'
+import { fitConfidence, measureCalibration } from '../evaluation/calibration.ts'
+import type { EvaluatedEpisodes, EvaluationTask, Evaluator } from '../evaluation/evaluator.ts'
+import type { EnvironmentSource } from '../external/external-source.ts'
+import { exportModel } from '../policy/policy-graph.ts'
+import type { JobLimits } from '../sandbox/limits.ts'
+import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
+
+/** What an evaluation is for: each purpose has held-out episodes of its own. */
+export type EvaluationPurpose = 'selection' | 'confirmation' | 'final'
+
+/**
+ * Three sets of held-out episodes: `selection` chooses the best weights, `confirmation` ends training early, and `final`
+ * is published. A value that decided anything would be biased, so the final episodes are played once, at the end.
+ */
+const evaluationSeeds: Record<EvaluationPurpose, number> = { selection: 0x5e1ec7, confirmation: 0xc0ff1e, final: 0 }
+
+/** Of a fourth set, apart from all of these, to which the confidence is fit. */
+export const CALIBRATION_SEED = 0xca11b
+
+/** At least so many of each seed's first episodes are not calibrated on: users evaluate more than training does. */
+const LEAST_APART = 1_000
+
+/** With fewer held-out tasks, an evaluation of another seed would hardly miss those that were calibrated on. */
+const LEAST_TASKS = 1_000_000
+
+export type HeldOutEpisodes = {
+  evaluator: Evaluator
+  scenario: EnvironmentSource
+  success: SuccessCriteria
+  policy: PolicySpec
+  encoders: EncoderSet
+  limits: JobLimits
+  description: Pick<ScenarioDescription, 'tasks'>
+  settings: { evaluation_episodes: number; calibration_episodes: number }
+}
+
+export type HeldOutEvaluation = {
+  evaluation: Evaluation
+  clear: boolean | null
+  /** Of the final evaluation; null where it cannot be fit. */
+  confidence: ConfidenceMap | null
+}
+
+/** Evaluates these weights on the episodes of a purpose. The final evaluation is preceded by the fit of the confidence. */
+export async function evaluateHeldOut(
+  parts: HeldOutEpisodes,
+  weights: Float32Array,
+  purpose: EvaluationPurpose,
+): Promise<HeldOutEvaluation> {
+  const final = purpose === 'final'
+  const episodes = parts.settings.evaluation_episodes
+  const model = exportModel(parts.policy, weights)
+  const played = await play(parts, model, {
+    episodes,
+    seed: evaluationSeeds[purpose],
+    choices: final,
+    baselines: final,
+  })
+  const { evaluation, clear, choosing } = played
+  if (!final || choosing === null) return { evaluation, clear, confidence: null }
+  const confidence = await calibrate(parts, model)
+  return { evaluation: { ...evaluation, calibration: measureCalibration(choosing, confidence) }, clear, confidence }
+}
+
+/** Null where calibration is left out, or no episodes can be kept apart. */
+async function calibrate(parts: HeldOutEpisodes, model: Uint8Array): Promise<ConfidenceMap | null> {
+  const { description, settings } = parts
+  const episodes = settings.calibration_episodes
+  if (episodes === 0 || !hasEpisodesApart(description)) return null
+  const apartFrom = episodesOfEvaluations(settings.evaluation_episodes)
+  const { choosing } = await play(parts, model, { episodes, seed: CALIBRATION_SEED, choices: true, apartFrom })
+  return choosing === null ? null : fitConfidence(choosing, CALIBRATION_SEED)
+}
+
+/** Whether some held-out episodes can be left to no other use: all are drawn at random, or from very many tasks. */
+function hasEpisodesApart({ tasks }: HeldOutEpisodes['description']): boolean {
+  return tasks.eval >= LEAST_TASKS || (tasks.eval === 0 && tasks.train === 0)
+}
+
+/** What training evaluates, or users by default. */
+export function episodesOfEvaluations(evaluationEpisodes: number): PlayedEpisodes[] {
+  const episodes = Math.max(LEAST_APART, evaluationEpisodes)
+  return Object.values(evaluationSeeds).map((seed) => ({ seed, episodes }))
+}
+
+function play(
+  { evaluator, scenario, success, policy, encoders, limits }: HeldOutEpisodes,
+  model: Uint8Array,
+  episodes: Pick<EvaluationTask, 'episodes' | 'seed' | 'choices' | 'baselines' | 'apartFrom'>,
+): Promise<EvaluatedEpisodes> {
+  const task = { scenario, success, policy, encoders, limits, model, ownModel: true, taskOrder: 'drawn' as const }
+  return evaluator.evaluate({ ...task, ...episodes })
+}

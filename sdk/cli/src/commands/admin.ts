@@ -1,0 +1,112 @@
+import type { Command } from 'commander'
+import type { CommandContext, MakeAction } from '../command-context.ts'
+import { wholeNumber } from '../option-values.ts'
+import { formatBytes, formatCount } from '../terminal/format-values.ts'
+import { countProgress } from '../terminal/progress.ts'
+import { safeText } from '../terminal/text.ts'
+import { type DataFlags, dataOption, settingsOf } from './server-data.ts'
+
+/** `agentgym admin …`: what an operator does with the data of a server, by the same settings as `agentgym serve`. */
+export function addAdminCommands(program: Command, action: MakeAction): void {
+  const group = program
+    .command('admin')
+    .usage('COMMAND [options]')
+    .description('back up, restore, audit and migrate the data of a server')
+  group
+    .command('backup')
+    .argument('<DIR>', 'folder of backups; each run adds one, and copies only objects that are new')
+    .description('back up database and objects; beside a running server on PostgreSQL, else with the server stopped')
+    .option('--keep <N>', 'delete all but the newest N backups', wholeNumber('keep', { least: 1, greatest: 100_000 }))
+    .option(...dataOption)
+    .action(action(adminBackup))
+  group
+    .command('restore')
+    .argument('<DIR>', 'folder of backups')
+    .description('restore a backup into an empty database, and its objects into the store')
+    .option('--backup <NAME>', 'such as 2026-11-30T12-00-00Z (default: the newest)')
+    .option(...dataOption)
+    .action(action(adminRestore))
+  group
+    .command('audit')
+    .description('check the ledger, orders and stored objects; exits with 1 if anything is wrong')
+    .option('--contents', 'also read every object and compare it with its hash')
+    .option(...dataOption)
+    .action(action(adminAudit))
+  group
+    .command('migrate')
+    .description('bring the database up to date with this version, as starting a server does')
+    .option(...dataOption)
+    .action(action(adminMigrate))
+}
+
+async function adminBackup(folder: string, flags: DataFlags & { keep?: number }, context: CommandContext) {
+  const { backUpInstallation } = await import('@agentgym/registry')
+  const progress = countProgress('objects', context)
+  const to = context.resolve(folder)
+  const options = { to, keep: flags.keep, onProgress: progress.update }
+  const { backup, copied, deleted } = await backUpInstallation(settingsOf(flags, context), options).finally(
+    progress.close,
+  )
+  const { name, objects, migrations } = backup
+  context.printJson({ backup: name, folder: to, objects, migrations, copied, deleted })
+  const { paint } = context.terminal
+  done(`Backup ${paint.bold(name)} in ${safeText(context.displayPath(to))}`, context)
+  const fresh = copied.objects === 0 ? 'none new' : `${formatCount(copied.objects)} new, ${formatBytes(copied.bytes)}`
+  context.print(`  ${formatCount(objects)} objects (${fresh})`)
+  if (deleted.length > 0) context.print(`  Deleted ${deleted.join(', ')}`)
+}
+
+async function adminRestore(folder: string, flags: DataFlags & { backup?: string }, context: CommandContext) {
+  const { restoreInstallation } = await import('@agentgym/registry')
+  const progress = countProgress('objects', context)
+  const options = { from: context.resolve(folder), backup: flags.backup, onProgress: progress.update }
+  const { backup, copied, missing } = await restoreInstallation(settingsOf(flags, context), options).finally(
+    progress.close,
+  )
+  context.printJson({ backup: backup.name, at: backup.at, objects: backup.objects, copied, missing })
+  done(`Restored ${context.terminal.paint.bold(backup.name)}: the state of ${backup.at}`, context)
+  context.print(`  ${formatCount(backup.objects)} objects (${formatCount(copied)} copied)`)
+  if (missing.length > 0)
+    context.print(`  ${formatCount(missing.length)} objects had expired; the server removes what names them`)
+  context.print('  Next: agentgym admin audit, then agentgym serve')
+}
+
+async function adminAudit(flags: DataFlags & { contents?: boolean }, context: CommandContext): Promise<void> {
+  const { auditOf } = await import('@agentgym/registry')
+  const progress = countProgress('objects', context)
+  const { contents = false } = flags
+  const { findings, objects } = await auditOf(settingsOf(flags, context), {
+    contents,
+    onProgress: progress.update,
+  }).finally(progress.close)
+  context.printJson({ findings, objects, contents })
+  if (findings.length === 0) {
+    const read = contents ? 'intact' : 'present'
+    done(`The ledger and the market agree, and all ${formatCount(objects)} objects are ${read}`, context)
+    return
+  }
+  context.exitCode = 1
+  const { paint, symbols } = context.terminal
+  for (const { rule, subject, detail } of findings) {
+    context.print(`${paint.fail(symbols.failed)} ${safeText(subject, 100)}  ${safeText(rule, 200)}`)
+    context.print(`  ${safeText(detail, 500)}`)
+  }
+  context.print(`${formatCount(findings.length)} findings`)
+}
+
+async function adminMigrate(flags: DataFlags, context: CommandContext): Promise<void> {
+  const { migrateDatabase } = await import('@agentgym/registry')
+  const { before, after } = await migrateDatabase(settingsOf(flags, context))
+  context.printJson({ before, after })
+  const applied = after - before
+  done(
+    applied === 0
+      ? `The database is up to date (${after} migrations)`
+      : `Applied ${applied} migrations; the database has ${after}`,
+    context,
+  )
+}
+
+function done(text: string, { terminal, print }: CommandContext): void {
+  print(`${terminal.paint.accent(terminal.symbols.ok)} ${text}`)
+}

@@ -1,0 +1,1 @@
+"""Serves environments of Gymnasium by the vector protocol: what `python -m agentgym.envs` runs."""

@@ -1,0 +1,63 @@
+import { AgentGymError, type SharedRun } from '@agentgym/contract'
+import { route } from '../../app/route.ts'
+import type { Visit } from '../../app/visit.ts'
+import { RunState } from '../../components/badge.tsx'
+import { Time } from '../../components/values.tsx'
+import { useIsland } from '../../layout/page-context.ts'
+import { isRunId, runName } from './read-run.ts'
+import { MainChart, RunPanels } from './run-charts.tsx'
+import { RunResult, RunSettings } from './run-result.tsx'
+
+const sharedPath = '/runs/:id{[0-9a-f-]+}/shared'
+
+export const sharedRunRoutes = [
+  route('get', sharedPath, { access: 'public' }, (visit) => showShared(visit, undefined)),
+  // The log of requests leaves out parameters of this name.
+  route('get', `${sharedPath}/:secret`, { access: 'public' }, (visit) => showShared(visit, visit.params.secret)),
+]
+
+/** A run that is public, or shared by a link. Search engines leave it out either way. */
+async function showShared(visit: Visit, secret: string | undefined): Promise<Response> {
+  const { id } = visit.params
+  const isPossible = isRunId(id) && (secret ?? '').length <= 64
+  if (!isPossible) throw new AgentGymError({ code: 'run_not_found', message: 'Run not found.' })
+  const header = secret === undefined ? undefined : { 'agentgym-link': secret }
+  const { data } = await visit.api.GET('/v1/runs/{id}/shared', { params: { path: { id }, header } })
+  const response = visit.page(<SharedRunPage run={data} />, {
+    title: `${runName(data)} on ${data.scenario.name}`,
+    hidden: true,
+  })
+  // The address is the secret.
+  response.headers.set('referrer-policy', 'no-referrer')
+  return response
+}
+
+/** What others see of a run. */
+function SharedRunPage({ run }: { run: SharedRun }) {
+  useIsland('compare-live')
+  const { points, evaluations, targets, scenario, algorithm, seed } = run
+  const charted = { points, evaluations, targets, siblings: [], live: false }
+  return (
+    <div class="run" data-compare>
+      <div class="run-head">
+        <p class="run-state">
+          <RunState state={run.state} />
+        </p>
+        <h1 dir="auto">{runName(run)}</h1>
+        <RunResult run={run} evaluations={evaluations} />
+        <p class="run-facts">
+          <span class="mono">
+            {scenario.name}@{scenario.version}
+          </span>
+          <span>
+            {algorithm.toUpperCase()}, seed {seed}
+          </span>
+          <Time at={run.created_at} />
+        </p>
+      </div>
+      <MainChart read={charted} />
+      <RunPanels read={charted} />
+      <RunSettings settings={run.settings} />
+    </div>
+  )
+}
