@@ -20,7 +20,7 @@ type VitestReport = {
     status: string
     startTime: number
     endTime: number
-    assertionResults: { status: string; fullName: string }[]
+    assertionResults: { status: string; fullName: string; failureMessages?: string[] }[]
   }[]
 }
 
@@ -90,11 +90,19 @@ function readReport(report: string): Outcome {
     const path = relative(process.cwd(), file.name)
     const failed = file.assertionResults.filter(({ status }) => status === 'failed')
     outcome.passed += file.assertionResults.filter(({ status }) => status === 'passed').length
-    outcome.failures.push(...failed.map(({ fullName }) => `${path}: ${fullName}`))
+    outcome.failures.push(
+      ...failed.map(({ fullName, failureMessages }) => `${path}: ${fullName}${firstLine(failureMessages)}`),
+    )
     // A file that could not be loaded fails without a failed test in it.
     if (file.status === 'failed' && failed.length === 0) outcome.failures.push(`${path} as a whole`)
   }
   return outcome
+}
+
+/** What went wrong, for readers who see only the last lines of a log. */
+function firstLine(failureMessages: string[] | undefined): string {
+  const line = failureMessages?.[0]?.split('\n')[0]?.slice(0, 300)
+  return line ? ` (${line})` : ''
 }
 
 /** Where the time went: what to look at when a tier takes longer than CONTRIBUTING.md says. */

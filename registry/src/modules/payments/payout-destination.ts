@@ -88,7 +88,11 @@ async function keepDestination(
   { actor, party, providerAccount, ip }: Kept,
 ): Promise<DestinationRow> {
   const provider = providerName(services)
-  return services.database.transaction(async (query) => {
+  const { database } = services
+  return database.transaction(async (query) => {
+    // Concurrent requests get the same account from the provider: the unique constraint on it, which the conflict below
+    // does not cover, would fail one of two inserts that meet.
+    await database.lock(query, `payout-destination:${party.id}`)
     const inserted = await query
       .insertInto('payout_destinations')
       .values({ account_id: party.id, provider, provider_account: providerAccount })

@@ -57,6 +57,15 @@ describeOnEngines('payouts through Stripe on $kind', ({ open }) => {
     expect(await payOut()).toMatchObject({ status: 409, code: 'payout_below_cleared' })
   })
 
+  it('of concurrent requests for the form, each gets it, and one account at Stripe is kept', async () => {
+    for (const _ of [1, 2, 3, 4, 5]) {
+      seller = await market.trader()
+      const opened = await Promise.all([1, 2, 3, 4, 5, 6].map(() => call('PUT', '/v1/payout-destination', {})))
+      expect(opened.map(({ status }) => status)).toEqual(opened.map(() => 200))
+      expect(new Set(opened.map(({ body }) => body.onboarding_url)).size).toBe(1)
+    }
+  })
+
   it('an account with the seller’s bank account counts as the seller', async () => {
     await sellerWithEarnings()
     const listed = await market.listing(seller, 1_000)
