@@ -30,14 +30,18 @@ export async function openVisitor(
   return { page, context, complaints }
 }
 
+type AxeNode = { html: string; any: { message: string }[] }
+
 /** What axe-core finds wrong with the page as it stands, a line a rule. */
 export async function axeFindings(page: Page): Promise<string[]> {
   await page.evaluate(axe.source)
-  const { violations } = await page.evaluate<{ violations: { id: string; nodes: { html: string }[] }[] }>(
+  const { violations } = await page.evaluate<{ violations: { id: string; nodes: AxeNode[] }[] }>(
     'axe.run(document, { resultTypes: ["violations"] })',
   )
-  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html.slice(0, 160)).join(' | ')}`)
+  return violations.map(({ id, nodes }) => `${id}: ${nodes.map(describeNode).join(' | ')}`)
 }
+
+const describeNode = ({ html, any }: AxeNode) => [html.slice(0, 160), ...any.map(({ message }) => message)].join(' ')
 
 const places = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome']
 

@@ -74,6 +74,7 @@ it('thins a long series by averaging, and keeps its end', () => {
 it('centers a level line', () => {
   expect(valueRange([475, 475])).toEqual([427.5, 522.5])
   expect(valueRange([0, 100], 0)).toEqual([0, 100])
+  expect(valueRange([0, 0])).toEqual([-0.05, 1])
 })
 
 it.each([

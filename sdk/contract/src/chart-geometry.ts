@@ -206,8 +206,8 @@ export function thinPoints(points: readonly ChartPoint[], most: number): readonl
 }
 
 /**
- * The value axis: `margin` of the span is left free above and below, and a level line lies in the middle. Values too large to
- * be added up are cut to ±1e300.
+ * The value axis: `margin` of the span is left free above and below. A level line lies in the middle, and one at 0 at the
+ * bottom: most of what is counted has no values below. Values too large to be added up are cut to ±1e300.
  */
 export function valueRange(values: readonly number[], margin = 0.05): [low: number, high: number] {
   if (values.length === 0) return [0, 1]
@@ -216,6 +216,7 @@ export function valueRange(values: readonly number[], margin = 0.05): [low: numb
     low = Math.min(low, Math.max(-1e300, value))
     high = Math.max(high, Math.min(1e300, value))
   }
+  if (low === 0 && high === 0) return [-margin, 1]
   const room = low === high ? Math.max(1, Math.abs(low) * 0.1) : (high - low) * margin
   return [low - room, high + room]
 }

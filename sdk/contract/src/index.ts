@@ -349,6 +349,7 @@ export {
   workerHoldSchema,
 } from './api/verification.ts'
 export * from './api/webhooks.ts'
+export { type AuditAction, isAuditAction } from './audit-actions.ts'
 export {
   type Calibration,
   type ConfidenceMap,

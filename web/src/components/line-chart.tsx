@@ -60,7 +60,7 @@ export function LineChart(props: LineChartProps) {
       <figcaption class="chart-head">
         <Heading class="chart-title">{title}</Heading>
         {(series.length > 1 || props.pointed) && <Legend series={series} />}
-        <span class="chart-now">{series.length === 1 && !props.pointed ? latest(series[0].points, formatY) : ''}</span>
+        <span class="chart-now">{series.length === 1 ? latest(series[0].points, formatY) : ''}</span>
       </figcaption>
       <div class="chart-body">
         {plot === null ? (
@@ -94,16 +94,20 @@ function bandPairs(bands: ChartBand[]): string | undefined {
   return JSON.stringify(bands.map((band) => band.map(({ x, low, high }) => [Math.round(x), digits(low), digits(high)])))
 }
 
+/** One line needs no name beside the chart's title, only a place for the value at the pointer. */
 function Legend({ series }: { series: ChartSeries[] }) {
+  const named = series.length > 1
   return (
     <ul class="chart-legend">
       {series.map(({ name }, index) => (
         <li>
-          <svg width="24" height="8" aria-hidden="true">
-            <line class={lineClass(index)} x1="0" x2="24" y1="4" y2="4" />
-          </svg>
+          {named && (
+            <svg width="24" height="8" aria-hidden="true">
+              <line class={lineClass(index)} x1="0" x2="24" y1="4" y2="4" />
+            </svg>
+          )}
           <span>
-            {name}
+            {named && name}
             <span class="chart-legend-value" />
           </span>
         </li>

@@ -1,11 +1,11 @@
+import type { AuditAction } from '@agentgym/contract'
 import type { Queries } from '../database/database.ts'
 import type { Actor } from './authorize.ts'
 
 export type AuditEntry = {
   /** The account that did it; null if unknown. */
   actor: Pick<Actor, 'accountId' | 'tokenId'> | null
-  /** `noun.verb`: `package.publish`, `token.revoke`. */
-  action: string
+  action: AuditAction
   /** What it was done to: `@acme/maze@1.0.0`, `account:acme`. Never a secret. */
   subject: string
   ip: string | null

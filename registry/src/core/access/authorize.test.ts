@@ -110,7 +110,7 @@ describeOnEngines('authorize on $kind', ({ open }) => {
       held.resolve()
       // Long enough for the removal to come in between without the lock.
       await setTimeout(100)
-      await recordAudit(query, { actor: null, action: 'test.write', subject: 'x', ip: null })
+      await recordAudit(query, { actor: null, action: 'session.end', subject: 'x', ip: null })
       order.push('written')
     })
     await held.promise

@@ -1,4 +1,4 @@
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, type AuditAction } from '@agentgym/contract'
 import { decodeIdToken, GitHub, Google } from 'arctic'
 import type { Transaction } from 'kysely'
 import { z } from 'zod'
@@ -103,7 +103,7 @@ export function usernamesFrom(login: string): string[] {
 async function audit(
   query: Transaction<Schema>,
   account: Account,
-  action: string,
+  action: AuditAction,
   ip: string,
   provider: ProviderName,
 ): Promise<void> {

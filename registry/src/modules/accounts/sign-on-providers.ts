@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto'
 import { resolveTxt } from 'node:dns/promises'
-import { AgentGymError, type SignOn, type SignOnDomain } from '@agentgym/contract'
+import { AgentGymError, type AuditAction, type SignOn, type SignOnDomain } from '@agentgym/contract'
 import type { Transaction } from 'kysely'
 import { recordAudit } from '../../core/access/audit.ts'
 import { type Actor, authorize } from '../../core/access/authorize.ts'
@@ -241,7 +241,7 @@ async function requireOwn(query: Queries, actor: Actor, organisation: string) {
 async function audit(
   query: Transaction<Schema>,
   { actor, organisation, ip }: Change,
-  action: string,
+  action: AuditAction,
   data: Record<string, string>,
 ): Promise<void> {
   await recordAudit(query, { actor, action, subject: `account:${organisation}`, ip, data })

@@ -1,4 +1,4 @@
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, type AuditAction } from '@agentgym/contract'
 import type { Transaction } from 'kysely'
 import { recordAudit } from '../../core/access/audit.ts'
 import type { Actor } from '../../core/access/authorize.ts'
@@ -90,7 +90,7 @@ async function provision(
 async function audit(
   query: Transaction<Schema>,
   { id, username }: Account,
-  action: string,
+  action: AuditAction,
   ip: string,
   issuer: string,
 ): Promise<void> {

@@ -1,4 +1,4 @@
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, type AuditAction } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import { recordAudit } from '../../core/access/audit.ts'
 import { type Actor, authorize } from '../../core/access/authorize.ts'
@@ -121,7 +121,7 @@ export async function unyankVersion(services: Services, change: Change, version:
   })
 }
 
-type WriteAudit = (action: string, subject: string, data: Record<string, unknown>) => Promise<void>
+type WriteAudit = (action: AuditAction, subject: string, data: Record<string, unknown>) => Promise<void>
 
 const scopeOf = { publish: 'packages:publish', manage: 'packages:manage' } as const
 

@@ -1,5 +1,11 @@
 import assert from 'node:assert'
-import { AgentGymError, formatAmount, type Payout, type payoutRequestSchema } from '@agentgym/contract'
+import {
+  AgentGymError,
+  type AuditAction,
+  formatAmount,
+  type Payout,
+  type payoutRequestSchema,
+} from '@agentgym/contract'
 import { type Selectable, sql, type Transaction } from 'kysely'
 import type { z } from 'zod'
 import { recordAudit } from '../../core/access/audit.ts'
@@ -270,7 +276,7 @@ function movement(
   }
 }
 
-async function noteDown(query: Transaction<Schema>, { id, amount_minor, currency }: PayoutRow, action: string) {
+async function noteDown(query: Transaction<Schema>, { id, amount_minor, currency }: PayoutRow, action: AuditAction) {
   const data = { amount_minor, currency }
   await recordAudit(query, { actor: null, action, subject: `payout:${id}`, ip: null, data })
 }

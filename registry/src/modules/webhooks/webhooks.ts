@@ -158,7 +158,7 @@ export async function rotateSecret(
 async function audit(
   query: Transaction<Schema>,
   { actor, ip }: Acting,
-  verb: string,
+  verb: 'change' | 'create' | 'delete' | 'rotate_secret',
   id: string,
   data: Record<string, unknown>,
 ): Promise<void> {

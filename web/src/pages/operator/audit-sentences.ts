@@ -1,4 +1,4 @@
-import type { AuditList } from '@agentgym/contract'
+import { type AuditAction, type AuditList, isAuditAction } from '@agentgym/contract'
 
 type Entry = AuditList['entries'][number]
 type Phrase = (subject: string, data: Entry['data']) => string
@@ -7,7 +7,7 @@ const text = (value: unknown): string => (typeof value === 'string' ? value : ''
 const list = (value: unknown): string => (Array.isArray(value) ? value.join(', ') : '')
 
 /** What the actor did: follows their name. `subject` is without the noun before its colon. */
-const phrases: Record<string, Phrase> = {
+const phrases: Record<AuditAction, Phrase> = {
   'account.create': (name) => `created the account ${name}`,
   'account.disable': (name) => `disabled the account ${name}`,
   'account.enable': (name) => `enabled the account ${name}`,
@@ -16,18 +16,22 @@ const phrases: Record<string, Phrase> = {
   'demonstration.remove': (name) => `removed an own episode of ${name}`,
   'demonstration.take_down': (name, { by }) => `removed an episode of ${name} by ${text(by)}`,
   'device.approve': () => 'approved a login in a terminal',
+  'device.deny': () => 'denied a login in a terminal',
   'email.change': (name) => `changed the email address of ${name}`,
   'email.change_cancel': (name) => `canceled the change of the email address of ${name}`,
   'email.change_confirm': (name) => `confirmed the change of the email address of ${name}`,
   'email.change_request': (name) => `requested to change the email address of ${name}`,
   'email.set': (name) => `set the email address of ${name}`,
   'email.verify': (name) => `verified the email address of ${name}`,
+  'email.withdraw': (name) => `withdrew the unverified email address of ${name}`,
   'invitation.accept': (name) => `joined the organization ${name}`,
   'invitation.decline': (name) => `declined to join the organization ${name}`,
   'invitation.put': (name, { member, role }) => `invited ${text(member)} to ${name} as ${text(role)}`,
+  'invitation.withdraw': (name, { member }) => `withdrew the invitation of ${text(member)} to ${name}`,
   'member.put': (name, { member, role }) => `made ${text(member)} ${text(role)} of ${name}`,
   'member.remove': (name, { member }) => `removed ${text(member)} from ${name}`,
   'notification.unsubscribe': (name, { topic }) => `unsubscribed ${name} from emails about ${text(topic)}`,
+  'oauth.link': (name) => `linked ${name} to a login of another provider`,
   'operator.add': (name) => `made ${name} an operator`,
   'operator.claim': () => 'claimed the server as its first operator',
   'operator.remove': (name) => `removed ${name} from the operators`,
@@ -40,11 +44,18 @@ const phrases: Record<string, Phrase> = {
   'organisation.create': (name) => `created the organization ${name}`,
   'package.appeal': (name) => `appealed the take-down of ${name}`,
   'package.appeal_dismiss': (name) => `dismissed the appeal for ${name}`,
+  'package.deprecate': (name, { message }) =>
+    `${text(message) === '' ? 'removed the deprecation of' : 'deprecated'} ${name}`,
   'package.publish': (name) => `uploaded ${name}`,
   'package.published': (name) => `published ${name}`,
+  'package.rejected': (name) => `rejected ${name} by its checks`,
   'package.restore': (name) => `restored ${name}`,
+  'package.tag': (name, { tag }) => `tagged ${name} as ${text(tag)}`,
   'package.take_down': (name, { for_all }) => `took ${name} down${for_all === true ? ', for its buyers too' : ''}`,
+  'package.untag': (name, { tag }) => `removed the tag ${text(tag)} of ${name}`,
+  'package.unyank': (name) => `took back the yank of ${name}`,
   'package.verify': (name) => `requested a verification of ${name}`,
+  'package.yank': (name) => `yanked ${name}`,
   'password.change': (name) => `changed the password of ${name}`,
   'password.reset': (name) => `reset the password of ${name}`,
   'password.reset_request': (name) => `requested to reset the password of ${name}`,
@@ -52,7 +63,10 @@ const phrases: Record<string, Phrase> = {
   'payment.succeed': (id) => `received payment ${id}`,
   'payment.take_back': (id) => `reversed payment ${id} after a dispute`,
   'payout-destination.open': (name) => `opened the payout account of ${name}`,
+  'payout.fail': (id) => `recorded that payout ${id} failed`,
+  'payout.pay': (id) => `recorded that payout ${id} was paid`,
   'payout.request': (id) => `requested payout ${id}`,
+  'payout.return': (id) => `recorded that payout ${id} was returned`,
   'price.set': (name) => `set the price of ${name}`,
   'recovery-code.replace': () => 'replaced the recovery codes',
   'recovery-code.use': () => 'used a recovery code',
@@ -67,6 +81,8 @@ const phrases: Record<string, Phrase> = {
   'run.cancel': (id) => `canceled run ${id}`,
   'run.create_link': (id) => `shared run ${id} by a link`,
   'run.evaluate': (id) => `evaluated the agent of run ${id}`,
+  'run.make_private': (id) => `made run ${id} private`,
+  'run.make_public': (id) => `made run ${id} public`,
   'run.pause': (id) => `paused run ${id}`,
   'run.resume': (id) => `resumed run ${id}`,
   'run.revoke_link': (id) => `revoked a link to run ${id}`,
@@ -79,13 +95,21 @@ const phrases: Record<string, Phrase> = {
   'security-key.add': () => 'added a security key',
   'security-key.refuse': () => 'was refused with a security key',
   'security-key.remove': () => 'removed a security key',
+  'session.await_code': () => 'entered the password, and was asked for a second factor',
   'session.create': () => 'logged in',
   'session.end': () => 'logged out',
   'session.refuse': (name) => `failed to log in as ${name}`,
+  'sign-on.domain.add': (name, { domain }) => `added the domain ${text(domain)} to single sign-on of ${name}`,
+  'sign-on.domain.remove': (name, { domain }) => `removed the domain ${text(domain)} from single sign-on of ${name}`,
+  'sign-on.domain.verify': (name, { domain }) => `verified the domain ${text(domain)} of ${name}`,
+  'sign-on.link': (name) => `linked ${name} to single sign-on`,
+  'sign-on.remove': (name) => `removed single sign-on of ${name}`,
+  'sign-on.set': (name) => `set up single sign-on of ${name}`,
   'spend-cap.remove': (name) => `removed a spending limit of ${name}`,
   'spend-cap.set': (name) => `set a spending limit of ${name}`,
   'token.create': (_, { name, scopes }) => `created the token “${text(name)}” (${list(scopes)})`,
   'token.revoke': (id) => `revoked token ${id}`,
+  'top-up.request': (id) => `requested top-up ${id}`,
   'webhook.change': (id) => `changed webhook ${id}`,
   'webhook.create': (_, { url, account }) => `created a webhook of ${text(account)} to ${text(url)}`,
   'webhook.delete': (_, { url, account }) => `deleted the webhook of ${text(account)} to ${text(url)}`,
@@ -99,7 +123,7 @@ export function auditSentence({ action, subject, data }: Pick<Entry, 'action' | 
   reason: string
 } {
   const named = subject.replace(/^[a-z][a-z-]*:/, '')
-  const phrase = phrases[action]
+  const phrase = isAuditAction(action) ? phrases[action] : undefined
   return {
     sentence: phrase === undefined ? `${action.replaceAll(/[._-]/g, ' ')}: ${named}` : phrase(named, data),
     reason: text(data.reason),

@@ -295,8 +295,8 @@ function Scores({ play: { agents, random, kept }, scenario }: PlayableProps) {
         </tbody>
       </table>
       <p class="dim">
-        Means of agents are verified, over held-out episodes; that of people is of the episodes they keep. The best
-        return here is of this visit.
+        Agents: verified mean over held-out episodes. People: mean of the episodes they kept. Best here: the best return
+        on this visit.
       </p>
       <p class="dim">
         The scenario runs in your browser, in a sandbox without network and storage. It must answer within 2 seconds;

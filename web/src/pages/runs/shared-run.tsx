@@ -36,6 +36,7 @@ async function showShared(visit: Visit, secret: string | undefined): Promise<Res
 function SharedRunPage({ run }: { run: SharedRun }) {
   useIsland('compare-live')
   const { points, evaluations, targets, scenario, algorithm, seed } = run
+  const made = `${algorithm.toUpperCase()}, seed ${seed}`
   const charted = { points, evaluations, targets, siblings: [], live: false }
   return (
     <div class="run" data-compare>
@@ -49,9 +50,7 @@ function SharedRunPage({ run }: { run: SharedRun }) {
           <span class="mono">
             {scenario.name}@{scenario.version}
           </span>
-          <span>
-            {algorithm.toUpperCase()}, seed {seed}
-          </span>
+          {runName(run) !== made && <span>{made}</span>}
           <Time at={run.created_at} />
         </p>
       </div>
