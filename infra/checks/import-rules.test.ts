@@ -38,6 +38,7 @@ const trespasses: [rule: string, file: string, specifier: string][] = [
   ['runtime-and-registry-apart', 'registry/src/train.ts', '@agentgym/runtime'],
   ['client-imports-only-contract', 'sdk/client/src/read.ts', 'node:fs'],
   ['client-imports-only-contract', 'sdk/client/src/settings.ts', '@agentgym/scenario'],
+  ['compute-imports-only-contract', 'sdk/compute/src/dashboard.ts', '@agentgym/client'],
   ['agent-imports-no-trainer', 'sdk/agent/src/train.ts', '@agentgym/runtime'],
   ['registry-imports-only-client-and-contract', 'registry/src/modules/catalog/spaces.ts', '@agentgym/scenario'],
   ['core-imports-no-module', 'registry/src/core/http/index.ts', '../../modules/catalog/query.ts'],
@@ -96,6 +97,7 @@ const rightful: [file: string, specifier: string][] = [
   ['sdk/cli/src/site.ts', '@agentgym/web'],
   ['web/src/index.ts', '@agentgym/client'],
   ['web/src/frame.ts', '@agentgym/pictures'],
+  ['sdk/compute/src/index.ts', '@agentgym/contract'],
   ['sdk/pictures/src/index.ts', '@agentgym/contract'],
   ['sdk/scenario/src/harness/harness.ts', '../engine/index.ts'],
   ['sdk/playing/src/index.ts', '@agentgym/scenario/engine'],
@@ -110,6 +112,7 @@ const rightful: [file: string, specifier: string][] = [
 const exportsOf: Record<string, Record<string, string | Record<string, string>>> = {
   'sdk/contract': { '.': './src/index.ts' },
   'sdk/client': { '.': './src/index.ts' },
+  'sdk/compute': { '.': './src/index.ts' },
   'sdk/pictures': { '.': './src/index.ts' },
   'sdk/playing': { '.': './src/index.ts' },
   'sdk/scenario': {

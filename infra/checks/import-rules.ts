@@ -176,6 +176,12 @@ const serviceRules: IForbiddenRuleType[] = [
     to: { path: [packages, '^(node:|fs$|path$|crypto$)'], pathNot: ['^sdk/client/src/', '^sdk/contract/'] },
   },
   {
+    name: 'compute-imports-only-contract',
+    comment: 'It spends money: what it is made of is read, and nothing of training is in it.',
+    from: { path: '^sdk/compute/', pathNot: tests },
+    to: { path: packages, pathNot: ['^sdk/compute/', '^sdk/contract/'] },
+  },
+  {
     name: 'agent-imports-no-trainer',
     comment: 'It acts in programs of buyers: neither trainer nor sandbox is in it.',
     from: { path: '^sdk/agent/', pathNot: tests },

@@ -17,7 +17,7 @@ node web/build.ts
 mkdir -p /app
 tar --create --exclude node_modules --exclude 'test' --exclude '*.test.ts' --exclude '*.test.tsx' --exclude runtime/learner --exclude web/public \
   LICENSE package.json pnpm-lock.yaml pnpm-workspace.yaml \
-  sdk/agent sdk/cli sdk/client sdk/contract sdk/pictures sdk/playing sdk/scenario runtime registry web | tar --extract --directory /app
+  sdk/agent sdk/cli sdk/client sdk/compute sdk/contract sdk/pictures sdk/playing sdk/scenario runtime registry web | tar --extract --directory /app
 # pnpm wants every package of the lockfile to be there.
 for manifest in testkit/package.json plugins/*/package.json; do
   mkdir -p "/app/${manifest%/*}"

@@ -21,6 +21,7 @@ const commandFiles: { names: string[]; load: () => Promise<AddCommands> }[] = [
   { names: ['export'], load: async () => (await import('./commands/export.ts')).addExportCommands },
   { names: ['deploy'], load: async () => (await import('./commands/deploy.ts')).addDeployCommand },
   { names: ['env'], load: async () => (await import('./commands/env.ts')).addEnvCommands },
+  { names: ['gpus'], load: async () => (await import('./commands/gpus.ts')).addGpuCommands },
   { names: ['status'], load: async () => (await import('./commands/status.ts')).addStatusCommand },
   { names: ['leaderboard'], load: async () => (await import('./commands/leaderboard.ts')).addLeaderboardCommand },
   { names: ['search'], load: async () => (await import('./commands/search.ts')).addSearchCommand },

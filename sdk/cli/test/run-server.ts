@@ -202,6 +202,8 @@ function makeAnswer(scripted: ScriptedRun, options: RunServerOptions) {
     else if ([own, `${own}/cancel`, `${own}/resume`].includes(pathname)) json(run)
     else if (pathname === `${own}/agent` && options.agent) response.end(options.agent)
     else if (pathname === `${own}/events`) scripted.watch(request, response)
+    else if (/^\/v1\/runs\/[0-9a-f-]{36}$/.test(pathname))
+      json({ error: { code: 'run_not_found', message: 'Run not found.' } }, 404)
     else json({ error: { code: 'endpoint_not_found', message: `there is nothing at ${pathname}` } }, 404)
   }
 }

@@ -45,6 +45,11 @@ export const errorCatalog = {
     status: 503,
     summary: 'The language model of --baseline is missing and could not be downloaded.',
   },
+  compute_credentials_missing: {
+    exit: 2,
+    status: 400,
+    summary: 'There are no credentials of a provider of rented GPUs.',
+  },
   setup_incomplete: { exit: 2, status: 503, summary: 'A component that setup builds is missing, such as the learner.' },
   deployment_failed: {
     exit: 1,
@@ -166,6 +171,13 @@ export const errorCatalog = {
     status: 502,
     summary: 'A language model, or its server, failed or answered something unusable.',
   },
+  gpu_unavailable: { exit: 1, status: 503, summary: 'No GPU that fits can be had now.' },
+  compute_unreachable: {
+    exit: 1,
+    status: 503,
+    summary: 'A provider of rented GPUs did not answer, or did not carry out a request.',
+  },
+  compute_refused: { exit: 1, status: 502, summary: 'A provider of rented GPUs refused a request.' },
   language_model_unreachable: { exit: 1, status: 503, summary: "The language model's server did not answer." },
   language_model_timeout: { exit: 1, status: 504, summary: 'A language model, or its server, took too long.' },
   request_timeout: { exit: 1, status: 503, summary: 'The server took too long to process the request.' },

@@ -1,0 +1,184 @@
+import {
+  type ComputeProvider,
+  type GpuOffer,
+  providerNames,
+  type RunFate,
+  runOf,
+  type SweptWorker,
+  sweepWorkers,
+} from '@agentgym/compute'
+import { AgentGymError } from '@agentgym/contract'
+import type { Command } from 'commander'
+import { type Connection, findConnection } from '../account/connection.ts'
+import type { CommandContext, MakeAction } from '../command-context.ts'
+import { oneOf, wholeNumber } from '../option-values.ts'
+import { shortId } from '../registry/find-by-id.ts'
+import {
+  findProviders,
+  type GatheredOffers,
+  type GpuNeedFlags,
+  gatherOffers,
+  gpuMemoryOption,
+  gpuMemoryRange,
+  gpuNameOption,
+  hourlyPrice,
+  offerJson,
+} from '../renting/gather-offers.ts'
+import { hasEnded, readRun } from '../runs/run-api.ts'
+import { formatAge } from '../terminal/format-values.ts'
+import { renderTable } from '../terminal/table.ts'
+import { safeText } from '../terminal/text.ts'
+
+const providerOption = ['--provider <NAME>', `${providerNames.join(', ')} (default: all with credentials)`] as const
+
+export function addGpuCommands(program: Command, action: MakeAction): void {
+  const group = program
+    .command('gpus')
+    .usage('[COMMAND] [options]')
+    .description('GPUs to rent, and the workers that run on rented ones')
+  group
+    .command('list', { isDefault: true })
+    .description('list GPUs that can be rented now, cheapest first (the default)')
+    .option(...providerOption)
+    .option(...gpuMemoryOption, wholeNumber('gpu-memory', gpuMemoryRange))
+    .option(...gpuNameOption)
+    .action(action(gpus))
+  group
+    .command('sweep')
+    .description('list rented workers, and end those that no open run owns')
+    .option(...providerOption)
+    .action(action(gpusSweep))
+}
+
+export type GpusFlags = GpuNeedFlags & { provider?: string }
+
+/** `agentgym gpus`: offers of the providers that the user has credentials for, cheapest first. */
+export async function gpus(flags: GpusFlags, context: CommandContext): Promise<void> {
+  const gathered = await gatherOffers(providerOf(flags), flags, context)
+  const { offers, problems, providers } = gathered
+  if (providers.length === 0 && problems.length === 0) throw noProviders()
+  if (offers.length === 0 && problems.length > 0) context.exitCode = 1
+  context.printJson({ offers: offers.map(offerJson), problems })
+  if (context.json) return
+  printProblems(gathered, context)
+  const { paint, symbols } = context.terminal
+  if (offers.length === 0) {
+    const asked = flags.gpuMemory !== undefined || flags.gpuName !== undefined
+    return context.print(asked ? 'No GPU that fits can be had now.' : 'No GPU can be had now.')
+  }
+  for (const line of offerLines(offers, context)) context.print(line)
+  const train = `agentgym train @acme/cart-pole --gpu ${offers[0].provider}`
+  context.print(`${symbols.next} Train on the first: ${paint.accent(train)}`)
+}
+
+function providerOf({ provider }: GpusFlags) {
+  return provider === undefined ? undefined : oneOf('provider', provider, providerNames)
+}
+
+export function noProviders(): AgentGymError {
+  return new AgentGymError({
+    code: 'compute_credentials_missing',
+    message: 'No credentials of a provider of GPUs were found on this machine',
+    hint: 'Set RUNPOD_API_KEY, add a project with dstack project add, or set KUBECONFIG.',
+    data: { providers: [...providerNames] },
+  })
+}
+
+function printProblems({ problems }: Pick<GatheredOffers, 'problems'>, { print, terminal }: CommandContext): void {
+  for (const { error } of problems) print(`${terminal.symbols.warning} ${safeText(error.message, 300)}`)
+}
+
+function offerLines(offers: readonly GpuOffer[], { terminal }: CommandContext): string[] {
+  const columns = [
+    { title: 'GPU', shrink: true },
+    { title: 'Memory', align: 'right' as const },
+    { title: 'An hour', align: 'right' as const },
+    { title: 'Provider' },
+    { title: 'Where', shrink: true },
+  ]
+  const rows = offers.map(({ gpu, memoryGb, centsPerHour, provider, where }) => [
+    safeText(gpu, 80),
+    memoryGb === null ? '-' : `${memoryGb} GB`,
+    centsPerHour === null ? '-' : hourlyPrice(centsPerHour),
+    provider,
+    safeText(where ?? '-', 80),
+  ])
+  return renderTable(columns, rows, terminal)
+}
+
+/** `agentgym gpus sweep`: ends rented workers that no open run of this server owns. */
+export async function gpusSweep(flags: GpusFlags, context: CommandContext): Promise<void> {
+  const connection = await findConnection(context)
+  const { providers, problems } = await findProviders(providerOf(flags), context)
+  if (providers.length === 0 && problems.length === 0) throw noProviders()
+  const swept: SweptWorker[] = []
+  for (const provider of providers)
+    try {
+      swept.push(...(await sweep(provider, connection)))
+    } catch (error) {
+      if (!(error instanceof AgentGymError) || !error.code.startsWith('compute_')) throw error
+      problems.push({ provider: provider.name, error: error.toReport() })
+    }
+  if (problems.length > 0) context.exitCode = 1
+  context.printJson({ workers: swept.map(sweptJson), problems })
+  if (context.json) return
+  printProblems({ problems }, context)
+  if (swept.length === 0) return context.print('No rented workers.')
+  for (const line of sweptLines(swept, context)) context.print(line)
+}
+
+/** Ends what no open run of this server owns at one provider. */
+export function sweep(provider: ComputeProvider, connection: Connection): Promise<SweptWorker[]> {
+  return sweepWorkers(provider, { owner: connection.server, fateOf: (run) => fateOf(connection, run) })
+}
+
+async function fateOf(connection: Connection, id: string): Promise<RunFate> {
+  try {
+    return hasEnded(await readRun(connection, id)) ? 'ended' : 'open'
+  } catch (error) {
+    if (error instanceof AgentGymError && error.code === 'run_not_found') return 'unknown'
+    throw error
+  }
+}
+
+function sweptJson({ worker, outcome, reason }: SweptWorker) {
+  const { provider, id, name, state, centsPerHour, owner, createdAt, endsAt } = worker
+  return {
+    ...{ provider, id, name, run: runOf(name) ?? null, state, price_minor_per_hour: centsPerHour },
+    ...{
+      rented_for: owner,
+      created_at: createdAt.toISOString(),
+      ends_at: endsAt?.toISOString() ?? null,
+      outcome,
+      reason,
+    },
+  }
+}
+
+const reasons: Record<SweptWorker['reason'], string> = {
+  run_open: 'works for its run',
+  other_server: 'belongs to another server',
+  run_unknown: "belongs to another user's run",
+  run_ended: 'ended: its run is over',
+  too_old: 'ended: it was past its time',
+  duplicate: 'ended: its run has another worker',
+  failed: 'ended: its container had failed',
+}
+
+function sweptLines(swept: readonly SweptWorker[], { terminal }: CommandContext): string[] {
+  const columns = [
+    { title: 'Run' },
+    { title: 'Provider' },
+    { title: 'An hour' },
+    { title: 'Age' },
+    { title: 'State', shrink: true },
+  ]
+  const rows = swept.map(({ worker, reason }) => [
+    shortId(runOf(worker.name) ?? ''),
+    worker.provider,
+    hourlyPrice(worker.centsPerHour),
+    formatAge(worker.createdAt.toISOString(), Date.now()),
+    reasons[reason],
+  ])
+  return renderTable(columns, rows, terminal)
+}
