@@ -16,15 +16,19 @@ namespace {
 
 using at::Tensor;
 
+at::Device DeviceOf(int device) {
+  return device == kCpu ? at::Device(at::kCPU) : at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(device));
+}
+
 Tensor Wrap(const float* data, at::IntArrayRef sizes) {
   return at::from_blob(const_cast<float*>(data), sizes, at::kFloat);
 }
 
 class AutogradEngine final : public Engine {
  public:
-  AutogradEngine(const Policy& policy, TrainingState& state, bool cuda, at::ScalarType precision)
+  AutogradEngine(const Policy& policy, TrainingState& state, int device, at::ScalarType precision)
       : policy_(policy),
-        options_(at::TensorOptions().dtype(precision).device(cuda ? at::Device(at::kCUDA, 0) : at::Device(at::kCPU))),
+        options_(at::TensorOptions().dtype(precision).device(DeviceOf(device))),
         head_(policy, options_) {
     host_weights_ = Wrap(state.weights.data(), {policy.total_size});
     host_first_ = Wrap(state.first_moment.data(), {policy.trainable_size});
@@ -448,12 +452,12 @@ class AutogradEngine final : public Engine {
 
 }  // namespace
 
-std::unique_ptr<Engine> MakeAutogradEngine(const Policy& policy, TrainingState& state, bool cuda) {
-  return std::make_unique<AutogradEngine>(policy, state, cuda, at::kFloat);
+std::unique_ptr<Engine> MakeAutogradEngine(const Policy& policy, TrainingState& state, int device) {
+  return std::make_unique<AutogradEngine>(policy, state, device, at::kFloat);
 }
 
 std::unique_ptr<Engine> MakeFloat64Engine(const Policy& policy, TrainingState& state) {
-  return std::make_unique<AutogradEngine>(policy, state, false, at::kDouble);
+  return std::make_unique<AutogradEngine>(policy, state, kCpu, at::kDouble);
 }
 
 }  // namespace agentgym

@@ -10,11 +10,14 @@ namespace agentgym {
 /// else that a training needs before its first step, and on the CPU the fused engine does without it.
 struct AutogradLibrary {
   const char* libtorch_version;
-  /// Whether libtorch can compute on CUDA here.
-  bool (*cuda_available)();
+  /// Whether libtorch was built with CUDA, and the number of GPUs that it can compute on.
+  bool (*built_with_cuda)();
+  int (*cuda_devices)();
+  /// Makes the device's context, for which the driver reads files. Throws libtorch's own error where it cannot.
+  void (*open_device)(int device);
   /// Threads of libtorch's operations and of its BLAS, in the whole process: 1 after loading. More change last bits.
   void (*set_threads)(int threads);
-  std::unique_ptr<Engine> (*make_engine)(const Policy& policy, TrainingState& state, bool cuda);
+  std::unique_ptr<Engine> (*make_engine)(const Policy& policy, TrainingState& state, int device);
   std::unique_ptr<Engine> (*make_float64_engine)(const Policy& policy, TrainingState& state);
 };
 

@@ -121,16 +121,11 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
                         InstanceMethod<&NativeLearner::Dispose>("dispose")});
   }
 
-  /// (spec, layout, { seed, path, cuda, threads, fixed, critics }); `critics` is the layout of SAC's, or null
+  /// (spec, layout, { seed, path, device, threads, fixed, critics }); `device` is the number of a GPU, or -1 for the
+  /// CPU; `critics` is the layout of SAC's, or null
   explicit NativeLearner(const Napi::CallbackInfo& info) : ObjectWrap(info), busy_(std::make_shared<bool>(false)) {
     Guard(info.Env(), [&] {
       const auto options = info[2].As<Napi::Object>();
-      const bool cuda = options.Get("cuda").As<Napi::Boolean>();
-      if (cuda && !LoadAutogradLibrary().cuda_available()) {
-        throw LearnerFailure("execution_provider_unavailable", std::string("the learner was asked for CUDA, which libtorch ") +
-                                                                   LoadAutogradLibrary().libtorch_version +
-                                                                   " does not find here");
-      }
       const auto spec = info[0].As<Napi::Object>();
       Policy policy = ReadPolicy(spec, info[1].As<Napi::Object>());
       const float* fixed = ReadFloats(options.Get("fixed"), policy.statistics_size, "fixed");
@@ -140,7 +135,7 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
       if (critic_layout.IsObject()) critics = ReadCritics(policy, spec, critic_layout.As<Napi::Object>());
       learner_ = std::make_shared<PolicyLearner>(std::move(policy), std::move(critics),
                                               static_cast<uint64_t>(options.Get("seed").As<Napi::Number>().Int64Value()),
-                                              ReadPath(options.Get("path")), cuda,
+                                              ReadPath(options.Get("path")), options.Get("device").As<Napi::Number>().Int32Value(),
                                               options.Get("threads").As<Napi::Number>().Int32Value());
     });
   }
@@ -362,6 +357,21 @@ Napi::Object Initialize(Napi::Env env, Napi::Object exports) {
   exports.Set("NativeLearner", NativeLearner::Define(env));
   exports.Set("loadAutograd", Napi::Function::New(env, [](const Napi::CallbackInfo& info) {
                 Guard(info.Env(), [] { LoadAutogradLibrary(); });
+              }));
+  // What libtorch can compute on; loads its engine.
+  exports.Set("cuda", Napi::Function::New(env, [](const Napi::CallbackInfo& info) -> Napi::Value {
+                return Guard(info.Env(), [&]() -> Napi::Value {
+                  const AutogradLibrary& library = LoadAutogradLibrary();
+                  Napi::Object found = Napi::Object::New(info.Env());
+                  found.Set("libtorch", library.libtorch_version);
+                  found.Set("built", library.built_with_cuda());
+                  found.Set("devices", library.cuda_devices());
+                  return found;
+                });
+              }));
+  exports.Set("openDevice", Napi::Function::New(env, [](const Napi::CallbackInfo& info) {
+                const int device = info[0].As<Napi::Number>().Int32Value();
+                Guard(info.Env(), [&] { LoadAutogradLibrary().open_device(device); });
               }));
   return exports;
 }

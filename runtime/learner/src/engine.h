@@ -102,8 +102,11 @@ class Engine {
   virtual void Step(const OptimizerStep& step) = 0;
 };
 
+/// Where an engine computes: on the CPU, or on the CUDA device of that number.
+constexpr int kCpu = -1;
+
 /// Libtorch's autograd: the reference, for every policy, on the CPU or on CUDA.
-std::unique_ptr<Engine> MakeAutogradEngine(const Policy& policy, TrainingState& state, bool cuda);
+std::unique_ptr<Engine> MakeAutogradEngine(const Policy& policy, TrainingState& state, int device);
 
 /// The same computations in float64 on the CPU: what tests measure the rounding errors of the others against.
 std::unique_ptr<Engine> MakeFloat64Engine(const Policy& policy, TrainingState& state);

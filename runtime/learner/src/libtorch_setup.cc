@@ -4,6 +4,7 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/Parallel.h>
 #include <c10/core/GradMode.h>
+#include <c10/core/impl/DeviceGuardImplInterface.h>
 #include <dlfcn.h>
 #include <torch/version.h>
 
@@ -57,7 +58,16 @@ void VerifyBlas() {
   }
 }
 
-bool CudaAvailable() { return at::hasCUDA(); }
+// libtorch_cuda registers itself when it is loaded, even where there is no GPU.
+bool BuiltWithCuda() { return c10::impl::hasDeviceGuardImpl(c10::DeviceType::CUDA); }
+
+int CudaDevices() {
+  return BuiltWithCuda() && at::hasCUDA() ? c10::impl::getDeviceGuardImpl(c10::DeviceType::CUDA)->deviceCount() : 0;
+}
+
+void OpenDevice(int device) {
+  at::zeros({1}, at::TensorOptions().device(at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(device)))).add_(1).cpu();
+}
 
 }  // namespace
 
@@ -68,7 +78,8 @@ extern "C" __attribute__((visibility("default"))) const agentgym::AutogradLibrar
     using namespace agentgym;
     SetThreads(1);
     VerifyBlas();
-    return AutogradLibrary{TORCH_VERSION, CudaAvailable, SetThreads, MakeAutogradEngine, MakeFloat64Engine};
+    return AutogradLibrary{TORCH_VERSION, BuiltWithCuda, CudaDevices, OpenDevice,
+                           SetThreads,    MakeAutogradEngine, MakeFloat64Engine};
   }();
   return &library;
 }

@@ -10,26 +10,26 @@
 
 namespace agentgym {
 
-PolicyLearner::PolicyLearner(Policy policy, std::optional<Policy> critics, uint64_t seed, EnginePath path, bool cuda,
+PolicyLearner::PolicyLearner(Policy policy, std::optional<Policy> critics, uint64_t seed, EnginePath path, int device,
                              int threads)
-    : policy_(std::move(policy)), state_(policy_), threads_(std::max(1, threads)), cuda_(cuda), path_(path) {
+    : policy_(std::move(policy)), state_(policy_), threads_(std::max(1, threads)), device_(device), path_(path) {
   InitializeWeights(policy_, seed, state_);
   if (path == EnginePath::kAutograd) LoadAutogradLibrary().set_threads(threads_);
-  engine_ = MakeEngine(policy_, state_, path, cuda);
+  engine_ = MakeEngine(policy_, state_, path, device);
   if (!critics) return;
   critics_ = std::make_unique<SacCritics>(std::move(*critics));
   InitializeWeights(critics_->policy, ~seed, critics_->online.state);
   critics_->target.state.weights = critics_->online.state.weights;
   for (SecondPolicy* networks : {&critics_->online, &critics_->target}) {
-    networks->engine = MakeEngine(critics_->policy, networks->state, path, cuda);
+    networks->engine = MakeEngine(critics_->policy, networks->state, path, device);
   }
 }
 
 std::unique_ptr<Engine> PolicyLearner::MakeEngine(const Policy& policy, TrainingState& state, EnginePath path,
-                                                  bool cuda) const {
+                                                  int device) const {
   std::unique_ptr<Engine> engine;
   switch (path) {
-    case EnginePath::kAutograd: engine = LoadAutogradLibrary().make_engine(policy, state, cuda); break;
+    case EnginePath::kAutograd: engine = LoadAutogradLibrary().make_engine(policy, state, device); break;
     case EnginePath::kFused: engine = MakeFusedEngine(policy, state, threads_); break;
     case EnginePath::kFloat64: engine = LoadAutogradLibrary().make_float64_engine(policy, state); break;
   }
@@ -79,7 +79,7 @@ void PolicyLearner::SetReference(const float* weights) { reference_ = MakeSecond
 std::unique_ptr<SecondPolicy> PolicyLearner::MakeSecondPolicy(const float* weights) const {
   auto policy = std::make_unique<SecondPolicy>(policy_);
   std::copy_n(weights, policy->state.weights.size(), policy->state.weights.begin());
-  policy->engine = MakeEngine(policy_, policy->state, path_, cuda_);
+  policy->engine = MakeEngine(policy_, policy->state, path_, device_);
   return policy;
 }
 
@@ -144,8 +144,8 @@ double PolicyLearner::SacGradients(Batch& batch, const SacUpdate& update, Engine
                                    float* critics_gradient) {
   Require(critics_ != nullptr, "the policy has no critics of its own");
   ValidateRows(policy_, batch.observations.data(), batch.actions.data(), nullptr, batch.size, 0);
-  std::unique_ptr<Engine> actor = MakeEngine(policy_, state_, path, false);
-  std::unique_ptr<Engine> critics = MakeEngine(critics_->policy, critics_->online.state, path, false);
+  std::unique_ptr<Engine> actor = MakeEngine(policy_, state_, path, kCpu);
+  std::unique_ptr<Engine> critics = MakeEngine(critics_->policy, critics_->online.state, path, kCpu);
   std::swap(critics, critics_->online.engine);
   ComputeCriticsGradient(policy_, batch, *critics_);
   critics_->online.engine->ReadGradient(critics_gradient);
@@ -213,7 +213,7 @@ void PolicyLearner::Gradient(const Batch& batch, const LossSettings& settings, E
   ValidateRows(policy_, batch.observations.data(), batch.actions.data(),
                batch.masks.empty() ? nullptr : batch.masks.data(), batch.size, 0);
   std::unique_ptr<Engine> other;
-  if (path != path_) other = MakeEngine(policy_, state_, path, false);
+  if (path != path_) other = MakeEngine(policy_, state_, path, kCpu);
   Engine& engine = other ? *other : *engine_;
   engine.SetBatch(batch);
   std::vector<int32_t> rows(batch.size);

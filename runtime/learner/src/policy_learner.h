@@ -25,7 +25,7 @@ using Update = std::variant<PpoUpdate, GrpoUpdate, DqnUpdate, SacUpdate>;
 class PolicyLearner {
  public:
   /// `critics` are SAC's, absent for every other policy.
-  PolicyLearner(Policy policy, std::optional<Policy> critics, uint64_t seed, EnginePath path, bool cuda, int threads);
+  PolicyLearner(Policy policy, std::optional<Policy> critics, uint64_t seed, EnginePath path, int device, int threads);
 
   const Policy& policy() const { return policy_; }
   const TrainingState& state() const { return state_; }
@@ -78,12 +78,12 @@ class PolicyLearner {
   void Restore(const TrainingState& backup);
   std::unique_ptr<SecondPolicy> MakeSecondPolicy(const float* weights) const;
   SecondPolicy& Target();
-  std::unique_ptr<Engine> MakeEngine(const Policy& policy, TrainingState& state, EnginePath path, bool cuda) const;
+  std::unique_ptr<Engine> MakeEngine(const Policy& policy, TrainingState& state, EnginePath path, int device) const;
 
   Policy policy_;
   TrainingState state_;
   int threads_;
-  bool cuda_;
+  int device_;
   EnginePath path_;
   std::unique_ptr<Engine> engine_;
   std::unique_ptr<SecondPolicy> reference_;

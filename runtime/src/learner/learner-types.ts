@@ -227,7 +227,8 @@ export interface Learner {
 
 export type LearnerOptions = {
   seed: number
-  device: 'cpu' | 'cuda'
+  /** `cpu`, `cuda`, or `cuda:1` for the second GPU. */
+  device: string
   threads: number
   path?: 'auto' | 'autograd' | 'fused'
   /** Statistics of the normalizer that do not follow the observations. Absent: all do. */

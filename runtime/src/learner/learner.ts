@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url'
 import { AgentGymError, type ErrorCode, errorCatalog, type PolicySpec } from '@agentgym/contract'
 import type { FixedStatistics } from '../policy/fixed-statistics.ts'
 import { criticLayout, type ParameterLayout, parameterLayout } from '../policy/parameter-layout.ts'
+import { CPU, type Cuda, deviceNumber, requireDevice } from './learner-device.ts'
 import type {
   DqnUpdate,
   GradientPath,
@@ -21,7 +22,7 @@ import type {
 /**
  * Makes a learner with weights drawn from `options.seed`. `path` chooses who computes gradients: `auto` takes the fused
  * kernels on the CPU and libtorch's autograd on CUDA. Fails with `setup_incomplete` where the addon was not built, and
- * with `execution_provider_unavailable` if CUDA is requested and not available.
+ * with `execution_provider_unavailable` where libtorch has no such device.
  */
 export function createLearner(spec: PolicySpec, options: LearnerOptions): Learner {
   return new AddonLearner(spec, options)
@@ -36,12 +37,13 @@ class AddonLearner implements Learner {
     const { seed, device, threads, path = 'auto' } = options
     ok(Number.isInteger(seed) && seed >= 0, `seed ${seed} is not a non-negative integer`)
     ok(Number.isInteger(threads) && threads >= 0, `threads ${threads} is not a non-negative integer`)
-    ok(device === 'cpu' || path !== 'fused', 'the fused path computes on the CPU only')
+    ok(deviceNumber(device) === CPU || path !== 'fused', 'the fused path computes on the CPU only')
     const layout = parameterLayout(spec)
     const critics = spec.head === 'squashed_gaussian' ? criticLayout(spec) : null
     this.fused = !usesAutograd(device, path)
     this.parameterCount = layout.totalSize
-    const { NativeLearner } = loadAddon()
+    const { NativeLearner, cuda } = loadAddon()
+    if (deviceNumber(device) !== CPU) requireDevice(device, translated(cuda))
     const { statistics } = options
     const columns = spec.observation.reduce((sum, { kind, size }) => sum + (kind === 'box' ? size : 0), 0)
     const fixed = Float32Array.from(statistics?.fixed ?? new Uint8Array(columns))
@@ -50,7 +52,7 @@ class AddonLearner implements Learner {
         new NativeLearner(spec, layout, {
           seed,
           path: this.fused ? 'fused' : 'autograd',
-          cuda: device === 'cuda',
+          device: deviceNumber(device),
           threads,
           fixed,
           critics,
@@ -193,7 +195,8 @@ interface NativeLearner {
 type NativeOptions = {
   seed: number
   path: 'autograd' | 'fused'
-  cuda: boolean
+  /** Number of a GPU, or `CPU`. */
+  device: number
   threads: number
   /** One entry a column of the normalizer: 1 where statistics do not follow the observations. */
   fixed: Float32Array
@@ -205,6 +208,10 @@ type Addon = {
   NativeLearner: new (spec: PolicySpec, layout: ParameterLayout, options: NativeOptions) => NativeLearner
   /** Loads libtorch's engine, once a process. */
   loadAutograd(): void
+  /** What libtorch can compute on; loads its engine. */
+  cuda(): Cuda
+  /** Makes a GPU's context, for which the driver reads files. */
+  openDevice(device: number): void
 }
 
 const addonFile = fileURLToPath(new URL('../../learner/build/agentgym_learner.node', import.meta.url))
@@ -228,16 +235,24 @@ export function loadAddon(file: string = addonFile): Addon {
 }
 
 /**
- * Loads what learners of this path need beyond the addon: libtorch for autograd, which takes longer than the rest of a start.
- * Otherwise the first such learner loads it, which a locked-down job cannot.
+ * Loads what learners of this path need beyond the addon: libtorch for autograd, which takes longer than the rest of a start,
+ * and what the driver needs to compute on a GPU. Otherwise the first such learner loads it, which a locked-down job cannot.
  */
-export function loadPath(device: LearnerOptions['device'], path: LearnerOptions['path'] = 'auto'): void {
-  const { loadAutograd } = loadAddon()
+export function loadPath(device: string, path: LearnerOptions['path'] = 'auto'): void {
+  const { loadAutograd, openDevice } = loadAddon()
   if (usesAutograd(device, path)) translated(loadAutograd)
+  if (deviceNumber(device) === CPU) return
+  requireDevice(device, cudaOfLearner())
+  translated(() => openDevice(deviceNumber(device)))
 }
 
-function usesAutograd(device: LearnerOptions['device'], path: LearnerOptions['path']): boolean {
-  return device === 'cuda' || path === 'autograd'
+/** What the learner's libtorch can compute on. Loads it: some 0.4 s. */
+export function cudaOfLearner(): Cuda {
+  return translated(loadAddon().cuda)
+}
+
+function usesAutograd(device: string, path: LearnerOptions['path']): boolean {
+  return deviceNumber(device) !== CPU || path === 'autograd'
 }
 
 /** An error of the addon that carries a code of the catalog becomes an AgentGymError; anything else is a bug as it is. */

@@ -144,7 +144,7 @@ describe('a rollout session', () => {
     try {
       session = createPolicySession(spec, { batch: BATCH, executionProvider: 'cuda' })
     } catch (error) {
-      expect(error).toMatchObject({ code: 'execution_provider_unavailable', data: { field: 'execution_provider' } })
+      expect(error).toMatchObject({ code: 'execution_provider_unavailable', data: { field: 'rollout_provider' } })
       return
     }
     session.setWeights(weights)

@@ -21,6 +21,7 @@ import {
   ROLLOUT_VALUE,
   rolloutModel,
 } from './policy-graph.ts'
+import { buildPolicySpec } from './policy-spec.ts'
 
 export interface RolloutSession extends PolicySession {
   /** Takes the flat weight buffer in the order of `parameterLayout`. */
@@ -42,6 +43,19 @@ export function forgetEnded({ state, batch }: PolicySession, flags: Uint8Array):
  * environment plays does not depend on the number of rollout workers. Measured with AVX-512.
  */
 const ROW_BLOCK = 4
+
+/**
+ * Loads an execution provider's libraries, by a model of one weight; a job that is locked down could not. Throws
+ * `execution_provider_unavailable` where it does not work.
+ */
+export function loadProvider(executionProvider: ExecutionProvider): void {
+  createPolicySession(smallestPolicy, { batch: 1, executionProvider }).dispose()
+}
+
+const smallestPolicy = buildPolicySpec(
+  { observation: { type: 'box', shape: [1], low: [-1], high: [1] }, action: { type: 'discrete', n: 2, start: 0 } },
+  { hidden: [], activation: 'tanh', embedding: 1, normalizeObservation: false },
+)
 
 /** A session whose weights can be changed between runs: what rollouts and the trainer's evaluations use. */
 export function createPolicySession(

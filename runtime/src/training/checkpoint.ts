@@ -1,5 +1,5 @@
 import { sha256 } from '@agentgym/agent/engine'
-import { AgentGymError, type AgentParent, type Evaluation, type TrainingPlan } from '@agentgym/contract'
+import { AgentGymError, type AgentParent, type Evaluation, type TrainingPlan, withDevices } from '@agentgym/contract'
 import type { ScenarioIdentity } from '../sandbox/vector-environment.ts'
 import { withChosen } from './chosen-defaults.ts'
 import type { CurvePoint, EpisodeResult } from './run-statistics.ts'
@@ -149,7 +149,10 @@ export function decodeCheckpoint(content: Uint8Array, path: string): Checkpoint 
 }
 
 /** Settings that may change between the parts of a run: how a machine does the work, and how long the run is. */
-const changeableSettings = ['rollout_workers', 'learner_threads', 'steps', 'calibration_episodes']
+const changeableSettings = [
+  ...['rollout_workers', 'learner_threads', 'steps', 'calibration_episodes'],
+  ...['learner_device', 'rollout_provider'],
+]
 
 /** What runs did before a setting existed: checkpoints of that time do not mention it, and continue as they began. */
 const earlierSettings: Partial<TrainingPlan['settings']> = {
@@ -159,11 +162,13 @@ const earlierSettings: Partial<TrainingPlan['settings']> = {
   initial_log_std: 0,
   memory: 'none',
   memory_units: 64,
+  learner_device: 'cpu',
+  rollout_provider: 'cpu',
 }
 
 /** The settings that a checkpoint's run has. */
 export function settingsOf(plan: TrainingPlan): TrainingPlan['settings'] {
-  return { ...earlierSettings, ...plan.settings }
+  return { ...earlierSettings, ...withDevices(plan.settings) }
 }
 
 type ContinuedRun = {
@@ -211,7 +216,7 @@ function changedSettings(before: TrainingPlan, now: TrainingPlan): string[] {
   if (before.algorithm !== now.algorithm) return ['algorithm']
   const current = new Map<string, unknown>(Object.entries(withChosen(now, before.settings).settings))
   // By the checkpoint's names: a setting that a later version added has its default, which changes nothing.
-  return Object.entries(before.settings)
+  return Object.entries(withDevices(before.settings))
     .filter(([name]) => !changeableSettings.includes(name))
     .filter(([name, value]) => JSON.stringify(current.get(name)) !== JSON.stringify(value))
     .map(([name]) => name)

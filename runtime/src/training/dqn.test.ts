@@ -76,15 +76,13 @@ describe('DQN', { timeout: 120_000 }, () => {
     for (const { learner } of longer.progress) expect(learner.exploration_rate).toBeCloseTo(0.05)
   })
 
-  it('is refused where there is not one discrete action, and on CUDA', async () => {
+  it('is refused where there is not one discrete action', async () => {
     const box = await scenarioOf(`
       observation: box({ shape: [1] }), action: box({ shape: [1], low: -1, high: 1 }), maxSteps: 9,
       reset() { return {} }, step() { return { reward: 1, terminated: false } }, observe() { return [0] },`)
     const failure = await failureOf(recordedTraining(box, { plan: planOf() }))
     expect(failure).toMatchObject({ code: 'config_invalid', data: { field: 'algorithm' } })
     expect(failure.message).toContain('one discrete action')
-    const cuda = await failureOf(recordedTraining(scenario, { plan: planOf({ execution_provider: 'cuda' }) }))
-    expect(cuda).toMatchObject({ code: 'config_invalid', data: { field: 'execution_provider' } })
   })
 
   it("takes Stable-Baselines3's names", () => {

@@ -20,7 +20,6 @@ export function policyOfPlan(
     throw unsuitable(plan, 'box actions only', 'ppo, a2c or grpo')
   }
   const offPolicy = isOffPolicy(plan.algorithm)
-  if (offPolicy && plan.settings.execution_provider !== 'cpu') throw cpuOnly(plan)
   checkSelection(settings, description.action)
   return buildPolicySpec(description, {
     ...networkOf(settings, description.memory === true),
@@ -75,14 +74,5 @@ function unsuitable({ algorithm }: TrainingPlan, wanted: string, others: string)
     message: `${algorithm.toUpperCase()} needs a scenario with ${wanted}, and this one has other actions`,
     hint: `Use --algorithm ${others}.`,
     data: { field: 'algorithm' },
-  })
-}
-
-function cpuOnly({ algorithm }: TrainingPlan): AgentGymError {
-  return new AgentGymError({
-    code: 'config_invalid',
-    message: `${algorithm.toUpperCase()} computes on the CPU only`,
-    hint: 'Leave execution_provider out, or set it to cpu.',
-    data: { field: 'execution_provider' },
   })
 }

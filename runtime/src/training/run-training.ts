@@ -10,6 +10,7 @@ import {
   type Trajectory,
 } from '@agentgym/contract'
 import { type EnvironmentSource, isExternal } from '../external/external-source.ts'
+import { seesGpu } from '../learner/learner-device.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { superviseJob, threadEnvironment } from '../sandbox/supervisor.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
@@ -67,6 +68,7 @@ export async function runTraining(options: RunTrainingOptions): Promise<Training
     trajectories: options.trajectories ?? null,
     logs: options.onLogs !== undefined,
     pauseAt: options.pauseAt ?? null,
+    gpu: seesGpu(),
   }
   const outcome = await superviseJob({
     entry: new URL('./training.process.ts', import.meta.url),
@@ -122,6 +124,8 @@ export type TrainingJob = {
   logs: boolean
   /** See `RunTrainingOptions`; null: at no step. */
   pauseAt: number | null
+  /** Whether it sees a GPU; it may not look itself. */
+  gpu: boolean
 }
 
 /** What the trainer process sends while it runs. Checkpoints travel as bytes: the trainer itself cannot write files. */

@@ -69,7 +69,9 @@ describe('resolvePlan', () => {
     ['clip_range', 'null'],
     ['learning_rate', '-1'],
     ['hidden', '[64,"a"]'],
-    ['execution_provider', 'tpu'],
+    ['learner_device', 'tpu'],
+    ['learner_device', 'cuda:x'],
+    ['rollout_provider', 'cuda:1'],
     ['normalize_advantage', 'yes'],
     ['steps', '1e999'],
   ])('refuses %s=%s and names the field', (name, value) => {

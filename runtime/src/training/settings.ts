@@ -36,7 +36,7 @@ export function resolveAutomatic(plan: TrainingPlan): TrainingPlan {
 }
 
 /** Samples of one gradient step; null: chosen by the scenario, which never takes large ones. */
-function minibatchOf(plan: TrainingPlan): number | null {
+export function minibatchOf(plan: TrainingPlan): number | null {
   if (plan.algorithm === 'a2c') return plan.settings.environments * plan.settings.rollout_steps
   return plan.settings.minibatch_size
 }

@@ -1,5 +1,17 @@
-import { type EncoderSet, type EncodingCounts, LOG_STD_RANGE, obtainEncoders } from '@agentgym/agent/engine'
-import type { PolicySpec, ProgressEvent, ScenarioLogs, TrainingPlan } from '@agentgym/contract'
+import {
+  type EncoderSet,
+  type EncodingCounts,
+  type ExecutionProvider,
+  LOG_STD_RANGE,
+  obtainEncoders,
+} from '@agentgym/agent/engine'
+import {
+  AgentGymError,
+  type PolicySpec,
+  type ProgressEvent,
+  type ScenarioLogs,
+  type TrainingPlan,
+} from '@agentgym/contract'
 import { Evaluator } from '../evaluation/evaluator.ts'
 import { LinkThread } from '../external/environment-link.ts'
 import { isExternal } from '../external/external-source.ts'
@@ -8,12 +20,14 @@ import type { Learner } from '../learner/learner-types.ts'
 import { fixedStatistics } from '../policy/fixed-statistics.ts'
 import { parameterLayout } from '../policy/parameter-layout.ts'
 import { exportModel } from '../policy/policy-graph.ts'
+import { loadProvider } from '../policy/policy-session.ts'
 import { RolloutPool } from '../rollout/rollout-pool.ts'
 import { type JobChannel, serveJob } from '../sandbox/job-process.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
 import { a2c } from './a2c.ts'
 import type { Algorithm, RolloutObserver } from './algorithm.ts'
 import { assertContinues, type Checkpoint, decodeCheckpoint, encodeCheckpoint, settingsOf } from './checkpoint.ts'
+import { type Available, chooseDevices } from './choose-devices.ts'
 import { chooseDefaults, MEASURED_STEPS, type Measurement, measureRewards, withChosen } from './chosen-defaults.ts'
 import { dqn } from './dqn.ts'
 import { grpo } from './grpo.ts'
@@ -42,7 +56,7 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
     Evaluator.spawn((board) => channel.watchBoard(settings.rollout_workers, board), connect),
   ])
   // While the threads start.
-  loadPath(settings.execution_provider, job.learnerPath)
+  const available = loadDevices(job)
   const [pool, evaluator] = await threads
   channel.lockDown()
 
@@ -54,9 +68,13 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
     keepLogs: job.logs,
   })
   const policy = policyOfPlan(job.plan, description, resume === null ? settings : settingsOf(resume.plan))
+  const devices = chooseDevices(job.plan, policy, available)
+  for (const message of devices.reasons) {
+    send({ type: 'notice', notice: { message, hint: 'Choose with learner_device and rollout_provider.' } })
+  }
   const learner = createLearner(policy, {
     seed,
-    device: settings.execution_provider,
+    device: devices.learner,
     threads: settings.learner_threads,
     path: job.learnerPath,
     statistics: policy.normalizeObservation ? fixedStatistics(policy, description.observation) : undefined,
@@ -64,14 +82,14 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
   if (resume === null && job.start !== null) beginFrom(job.start, policy, learner)
   noticeMissingMemory(job.plan, description, policy, send)
   const encoders = await obtainEncoders(policy, channel.encoder)
-  const parts = { pool, policy, learner, encoders }
+  const parts = { pool, policy, learner, encoders, executionProvider: devices.rollouts }
   const plan = await completedPlan(job, resume, description, { measure: () => measure(job.plan, parts), send })
   const { initial_log_std } = plan.settings
   if (resume === null && job.start === null && initial_log_std !== null) {
     setInitialDeviations(policy, learner, initial_log_std)
   }
   const rolloutSteps = plan.algorithm === 'grpo' ? description.maxSteps : planRollouts(plan.settings).rolloutSteps
-  await pool.configure({ spec: policy, rolloutSteps, executionProvider: settings.execution_provider, encoders })
+  await pool.configure({ spec: policy, rolloutSteps, executionProvider: devices.rollouts, encoders })
   const observe = trajectories(job, policy, resume, send)
   const heldOut = {
     ...{ evaluator, scenario, success, policy, encoders, description, settings },
@@ -97,6 +115,28 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
   const checkpoint = encodeCheckpoint(result.checkpoint)
   return { plan, seed, description, policy, model: exportModel(policy, result.weights), ...result, checkpoint }
 })
+
+/** Loads what the plan's devices need. With `auto`, says what there is; a GPU that cannot be used is none. */
+function loadDevices({ plan: { settings }, learnerPath, gpu }: TrainingJob): Available {
+  const { learner_device: device, rollout_provider: provider } = settings
+  loadPath(device, learnerPath)
+  if (provider === 'cuda') loadProvider(provider)
+  return {
+    gpu,
+    learner: gpu && device === 'auto' && isUsable(() => loadPath('cuda')),
+    rollouts: gpu && provider === 'auto' && isUsable(() => loadProvider('cuda')),
+  }
+}
+
+function isUsable(load: () => void): boolean {
+  try {
+    load()
+    return true
+  } catch (error) {
+    if (error instanceof AgentGymError && error.code === 'execution_provider_unavailable') return false
+    throw error
+  }
+}
 
 function readCheckpoint({ checkpoint, scenario, plan, seed }: TrainingJob): Checkpoint | null {
   if (checkpoint === null) return null
@@ -133,11 +173,18 @@ async function measure(
     policy,
     learner,
     encoders,
-  }: { pool: RolloutPool; policy: PolicySpec; learner: Learner; encoders: EncoderSet },
+    executionProvider,
+  }: {
+    pool: RolloutPool
+    policy: PolicySpec
+    learner: Learner
+    encoders: EncoderSet
+    executionProvider: ExecutionProvider
+  },
 ): Promise<Measurement> {
   const steps = Math.min(MEASURED_STEPS, plan.settings.steps)
   const rolloutSteps = Math.max(1, Math.floor(steps / environmentsOf(plan)))
-  await pool.configure({ spec: policy, rolloutSteps, executionProvider: plan.settings.execution_provider, encoders })
+  await pool.configure({ spec: policy, rolloutSteps, executionProvider, encoders })
   const { segments } = await pool.collect(learner.weights(), 0)
   return measureRewards(segments)
 }

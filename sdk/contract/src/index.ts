@@ -465,5 +465,6 @@ export {
   type TrainingPlan,
   type TrainingPlanRequest,
   trainingAlgorithms,
+  withDevices,
 } from './training-settings.ts'
 export { findSummaryProblem, type SummaryProblem, summaryLength } from './written-summary.ts'

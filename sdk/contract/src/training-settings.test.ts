@@ -55,6 +55,26 @@ describe('resolve training plan', () => {
       expect(resolveTrainingPlan({})).toMatchObject({ algorithm: 'ppo', settings: { environments: 16, gamma: null } })
     })
 
+    it('takes the old name of both devices, below what is named apart', () => {
+      const block = { execution_provider: 'cuda', grpo: { execution_provider: 'cpu' } }
+      const devices = (settings: Record<string, unknown>, algorithm = 'ppo') =>
+        resolveTrainingPlan(block, { algorithm, settings }).settings
+      expect(devices({})).toMatchObject({ learner_device: 'cuda', rollout_provider: 'cuda' })
+      expect(devices({ learner_device: 'cuda:1' })).toMatchObject({
+        learner_device: 'cuda:1',
+        rollout_provider: 'cuda',
+      })
+      expect(devices({}, 'grpo')).toMatchObject({ learner_device: 'cpu', rollout_provider: 'cpu' })
+    })
+
+    it.each(['dqn', 'sac'])('leaves the learner of %s on the CPU', (algorithm) => {
+      const error = failure(() => resolveTrainingPlan({}, { algorithm, settings: { learner_device: 'cuda' } }))
+      expect(error).toMatchObject({ code: 'config_invalid', data: { field: 'learner_device' } })
+      expect(error.message).toContain('learns on the CPU only')
+      const settings = { learner_device: 'auto', rollout_provider: 'cuda' }
+      expect(resolveTrainingPlan({}, { algorithm, settings }).settings).toMatchObject(settings)
+    })
+
     it('lets the request override the scenario, and the scenario the defaults', () => {
       const plan = resolveTrainingPlan(ppoBlock, { steps: 700, settings: { gamma: 0.5, hidden: [32] } })
       const settings = { steps: 700, gamma: 0.5, hidden: [32], rollout_steps: 64, embedding: 16, gae_lambda: null }

@@ -46,8 +46,16 @@ const commonSettings = {
   memory: z.enum(['auto', 'none', 'gru']).default('auto'),
   /** Units of the GRU, in actor and critic each. */
   memory_units: positiveInteger.max(1024).default(64),
-  /** Where rollouts and the learner compute. */
-  execution_provider: z.enum(['cpu', 'cuda']).default('cpu'),
+  /**
+   * Where the learner computes: on the CPU, on the first or another GPU, or, with `auto`, on a GPU if there is one and the
+   * network is large enough to gain from it.
+   */
+  learner_device: z
+    .string()
+    .regex(/^(auto|cpu|cuda(:\d{1,2})?)$/, 'use cpu, cuda, cuda:1 for the second GPU, or auto')
+    .default('cpu'),
+  /** Where rollouts compute actions, by ONNX Runtime. */
+  rollout_provider: z.enum(['cpu', 'cuda', 'auto']).default('cpu'),
   /** Rollout threads, each with its own isolate; 0 takes one a core, at most one for every 8 environments. */
   rollout_workers: z.int().min(0).max(256).default(0),
   /** Learner threads; 0 takes what suits the minibatch. Results depend on it in the last bits. */
@@ -174,6 +182,11 @@ export type A2cSettings = z.infer<typeof a2cSettingsSchema>
 
 /** What algorithms share that learn from a replay buffer, by Stable-Baselines3's meanings; all in environment steps. */
 const replaySettings = {
+  learner_device: z
+    .enum(['cpu', 'auto'], {
+      error: 'this algorithm learns on the CPU only; its rollouts can compute on a GPU, by rollout_provider',
+    })
+    .default('cpu'),
   /** Environments stepped side by side, over all rollout workers. */
   environments: positiveInteger.max(maxEnvironments).default(8),
   /** Steps of each environment in one rollout. The next rollout is played while the learner learns from those before. */
@@ -327,7 +340,7 @@ function mergedSettings(training: Record<string, unknown>, request: TrainingPlan
   const algorithm = request.algorithm === undefined ? own : knownAlgorithm(request.algorithm)
   const merged = new Map<string, unknown>()
   const take = (settings: Record<string, unknown>, place: string) => {
-    for (const [key, value] of Object.entries(settings)) {
+    for (const [key, value] of Object.entries(withDevices(settings))) {
       const name = canonicalName(algorithm, key)
       if (name === null) throw unknownSetting(algorithm, key, place)
       for (const [setting, meant] of translated(algorithm, name, key, value)) merged.set(setting, meant)
@@ -335,7 +348,7 @@ function mergedSettings(training: Record<string, unknown>, request: TrainingPlan
     const schedule = copiedSchedule(algorithm, settings)
     if (schedule !== null) merged.set('learning_rate_schedule', schedule)
   }
-  const { flat, ofAlgorithm } = splitBlock(block, algorithm)
+  const { flat, ofAlgorithm } = splitBlock(withDevices(block), algorithm)
   const usable = Object.entries(flat).filter(([key]) => isMeantFor(algorithm, own, key))
   take(Object.fromEntries(usable), 'agentgym.training')
   take(ofAlgorithm, `agentgym.training.${algorithm}`)
@@ -343,6 +356,13 @@ function mergedSettings(training: Record<string, unknown>, request: TrainingPlan
   take(request.settings ?? {}, 'asked for')
   for (const [name, value] of merged) refuseWithoutEffect(algorithm, name, value)
   return { algorithm, merged }
+}
+
+/** Settings of releases that had one device for both: `execution_provider` is where learner and rollouts compute. */
+export function withDevices<Settings extends Record<string, unknown>>(settings: Settings): Settings {
+  if (!Object.hasOwn(settings, 'execution_provider')) return settings
+  const { execution_provider: device, ...others } = settings
+  return { learner_device: device, rollout_provider: device, ...others } as unknown as Settings
 }
 
 /** Whether an algorithm has a setting by name alone, such as DQN `memory`. */

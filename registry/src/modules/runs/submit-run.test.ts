@@ -67,7 +67,8 @@ describeOnEngines('starting runs on $kind', ({ open }) => {
       expect(run.settings).toMatchObject({
         steps: 10_000,
         rollout_steps: 256,
-        execution_provider: 'cuda',
+        learner_device: 'cuda',
+        rollout_provider: 'cuda',
         gamma: null,
       })
       expect(runIn(await get(`/v1/runs/${run.id}`))).toEqual(run)

@@ -51,13 +51,19 @@ export function loadSession(bytes: Uint8Array, executionProvider: ExecutionProvi
   }
 }
 
+/** The first line of ONNX Runtime's own reason: a library that is missing, a driver that is too old. */
+function reasonOf(cause: unknown): string {
+  const line = cause instanceof Error ? cause.message.split('\n')[0].slice(0, 300) : ''
+  return line === '' ? '' : `: ${line}`
+}
+
 function providerUnavailable(executionProvider: ExecutionProvider, cause?: unknown): AgentGymError {
   return new AgentGymError(
     {
       code: 'execution_provider_unavailable',
-      message: `ONNX Runtime has no usable execution provider "${executionProvider}" on this machine`,
-      hint: 'Use --set execution_provider=cpu, or install the CUDA libraries that onnxruntime-node asks for.',
-      data: { field: 'execution_provider', execution_provider: executionProvider },
+      message: `rollout_provider is ${executionProvider}, which ONNX Runtime cannot use on this machine${reasonOf(cause)}`,
+      hint: 'docs/training.md#gpus says which libraries it needs and where it looks for them. Or use --set rollout_provider=cpu.',
+      data: { field: 'rollout_provider', rollout_provider: executionProvider },
     },
     { cause },
   )
