@@ -13,6 +13,7 @@ import type { DemonstrationTable } from '../../core/database/training-schema.ts'
 import type { Services } from '../../core/services.ts'
 import { version as agentgym } from '../../core/version.ts'
 import { requireTarball } from '../entitlements/index.ts'
+import { recordEvent } from '../events/index.ts'
 import { findReadablePackage, findReadableVersion } from '../packages/index.ts'
 import { peopleBaseline } from './people-baseline.ts'
 
@@ -146,6 +147,9 @@ export async function removeEpisode(
         data: reason === undefined ? { id } : { id, by: row.username, reason },
       },
     })
+    const { account_id: accountId, name, version } = row
+    if (reason !== undefined && accountId !== actor.accountId)
+      await recordEvent(query, { type: 'demonstration.removed', accountId, data: { package: name, version, reason } })
   })
 }
 

@@ -207,6 +207,13 @@ describeOnEngines('kept episodes on $kind', ({ open }) => {
       .where('action', '=', 'demonstration.take_down')
       .executeTakeFirstOrThrow()
     expect(data).toMatchObject({ by: actor.username, reason: 'A bot.' })
+    const told = await database.query
+      .selectFrom('events')
+      .select(['type', 'data'])
+      .where('account_id', '=', actor.accountId)
+      .where('type', '=', 'demonstration.removed')
+      .execute()
+    expect(told).toMatchObject([{ data: { version: '1.0.0', reason: 'A bot.' } }])
     expect(await peopleBaseline(database.query, crypto.randomUUID())).toBeNull()
   })
 })

@@ -12,6 +12,7 @@ export const topicOf: Record<EventType, NotificationTopic | null> = {
   'package.restored': 'moderation',
   'appeal.dismissed': 'moderation',
   'review.hidden': 'moderation',
+  'demonstration.removed': 'moderation',
   'report.decided': 'moderation',
   'webhook.disabled': 'webhooks',
   'webhook.test': null,
@@ -90,6 +91,11 @@ const descriptions: Descriptions = {
     title: `Your review of ${name}@${version} was hidden`,
     text: `Reason: ${reason}`,
     path: `${packagePagePath(name)}/reviews`,
+  }),
+  'demonstration.removed': ({ package: name, version, reason }) => ({
+    title: `An episode that you kept of ${name}@${version} was removed`,
+    text: `Reason: ${reason}`,
+    path: `${packagePagePath(name)}/play`,
   }),
   'report.decided': ({ package: name, decision, reason }) => ({
     title: `Your report of ${name} was ${decision}`,

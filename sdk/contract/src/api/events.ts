@@ -49,6 +49,7 @@ export const eventDataSchemas = {
   'package.restored': z.object({ ...subject, reason: z.string() }),
   'appeal.dismissed': z.object({ ...subject, reason: z.string() }),
   'review.hidden': z.object({ ...versioned, review: z.uuid(), reason: z.string() }),
+  'demonstration.removed': z.object({ ...versioned, reason: z.string() }),
   'report.decided': z.object({
     ...subject,
     report: z.uuid(),
