@@ -26,10 +26,13 @@ export type Engine = {
 
 const newPostgresql = async () => ({ url: await createPostgresqlDatabase() })
 
+/** Many requests at once on a busy machine wait longer for a connection than a server's clients should. */
+export const openPatiently = ({ url }: { url: string }) => openDatabase({ url, connectMs: 60_000 })
+
 export const postgresql: Engine = {
   kind: 'postgresql',
   create: newPostgresql,
-  open: async () => openDatabase(await newPostgresql()),
+  open: async () => openPatiently(await newPostgresql()),
 }
 
 export const pglite: Engine = { kind: 'pglite', create: createPgliteFolder, open: openPgliteCopy }

@@ -1,9 +1,8 @@
 import { AgentGymError } from '@agentgym/contract'
-import { describeOnEngines } from '@agentgym/testkit/databases'
+import { describeOnEngines, openPatiently } from '@agentgym/testkit/databases'
 import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../database/database.ts'
-import { openDatabase } from '../database/open-database.ts'
 import { limitRate, refundRate } from './rate-limit.ts'
 
 // A window that does not end during the test.
@@ -62,7 +61,7 @@ describeOnEngines('limitRate on $kind', ({ open }) => {
 
 it('counts across all replicas on one PostgreSQL', async () => {
   const address = await createPostgresqlDatabase()
-  const replicas = await Promise.all([openDatabase({ url: address }), openDatabase({ url: address })])
+  const replicas = await Promise.all([openPatiently({ url: address }), openPatiently({ url: address })])
   const outcomes = await Promise.allSettled(
     Array.from({ length: 20 }, (_, index) => limitRate(replicas[index % 2], 'f', { limit: 7, windowSeconds })),
   )

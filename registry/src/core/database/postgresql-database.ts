@@ -15,6 +15,8 @@ export type PostgresqlAddress = {
   connections?: number
   /** Statements are short: one that takes this long is stuck and must not keep its locks and connection. Default: 30 s. */
   statementMs?: number
+  /** Longest wait for a connection: for a free one of the pool, or a new one. Default: 10 s. */
+  connectMs?: number
 }
 
 const CONNECT_MS = 10_000
@@ -77,7 +79,7 @@ export async function openPostgresql(address: PostgresqlAddress, options: Postgr
 }
 
 function createPool(
-  { url, connections = 10, statementMs }: PostgresqlAddress & { statementMs: number },
+  { url, connections = 10, statementMs, connectMs = CONNECT_MS }: PostgresqlAddress & { statementMs: number },
   { onOutage, patient }: PostgresqlOptions,
 ): pg.Pool {
   let pool: pg.Pool
@@ -86,7 +88,7 @@ function createPool(
       Client: watchedClient(patient ? Number.POSITIVE_INFINITY : statementMs + SILENCE_MS, onOutage),
       connectionString: url,
       max: connections,
-      connectionTimeoutMillis: CONNECT_MS,
+      connectionTimeoutMillis: connectMs,
       idleTimeoutMillis: 30_000,
       statement_timeout: statementMs,
       idle_in_transaction_session_timeout: statementMs,

@@ -1,8 +1,8 @@
 import { randomInt, randomUUID } from 'node:crypto'
+import { openPatiently } from '@agentgym/testkit/databases'
 import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
-import { openDatabase } from '../../core/database/open-database.ts'
 import { type Account, availableMinor, lockAccounts, openAccounts, readAccounts } from './accounts.ts'
 import { applyTransfers } from './apply-transfers.ts'
 import { auditLedger } from './audit-ledger.ts'
@@ -20,7 +20,7 @@ const people = 8
 
 beforeAll(async () => {
   const url = await createPostgresqlDatabase()
-  databases = [await openDatabase({ url }), await openDatabase({ url })]
+  databases = [await openPatiently({ url }), await openPatiently({ url })]
   const owners = await insertOwners(databases[0], people)
   ;[fees, provider, ...balances] = await databases[0].transaction((query) =>
     openAccounts(query, [

@@ -1,10 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { openPatiently } from '@agentgym/testkit/databases'
 import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
 import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
-import { openDatabase } from '../../core/database/open-database.ts'
 import { useLicense } from '../entitlements/entitlements.ts'
 import { auditLedger } from '../ledger/audit-ledger.ts'
 import { auditMarket } from './audit-market.ts'
@@ -35,7 +35,7 @@ describe('concurrently, on PostgreSQL', () => {
 
   beforeAll(async () => {
     const url = await createPostgresqlDatabase()
-    replicas = await Promise.all([1, 2, 3, 4].map(async () => testServices(await openDatabase({ url }))))
+    replicas = await Promise.all([1, 2, 3, 4].map(async () => testServices(await openPatiently({ url }))))
     services = replicas[0]
     database = services.database
     seller = await createTrader(database, 'seller')

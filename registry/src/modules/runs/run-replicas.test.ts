@@ -1,11 +1,11 @@
 import { randomInt } from 'node:crypto'
 import { AgentGymError } from '@agentgym/contract'
+import { openPatiently } from '@agentgym/testkit/databases'
 import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import { openAppServices } from '../../app/app-services.ts'
 import type { Database } from '../../core/database/database.ts'
-import { openDatabase } from '../../core/database/open-database.ts'
 import { isOver } from './run-state.ts'
 import { settleLostLeases } from './runs.tasks.ts'
 import {
@@ -29,7 +29,7 @@ let replicas: Training[]
 
 beforeAll(async () => {
   const url = await createPostgresqlDatabase()
-  databases = [await openDatabase({ url }), await openDatabase({ url })]
+  databases = [await openPatiently({ url }), await openPatiently({ url })]
   const first = await openTraining(databases[0])
   const services = openAppServices({ ...first.services, database: databases[1] })
   const second = { ...first, services, queue: services.queue, handlers: [trainJobs(services)] }
