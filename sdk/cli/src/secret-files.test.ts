@@ -1,6 +1,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { runCliProcess } from '@agentgym/testkit/command-line'
 import { afterAll, expect, it } from 'vitest'
 import { readSecretFiles } from './secret-files.ts'
 
@@ -41,4 +42,11 @@ it.each([
   expect(() => readSecretFiles(environment)).toThrow(
     expect.objectContaining({ code: 'config_invalid', message: expect.stringContaining(message) }),
   )
+})
+
+it('is done by the command itself, before anything else', async () => {
+  const environment = { AGENTGYM_TOKEN_FILE: join(folder, 'nowhere') }
+  const { status, stderr } = await runCliProcess(['whoami'], { environment })
+  expect(status).not.toBe(0)
+  expect(stderr).toContain('AGENTGYM_TOKEN_FILE')
 })
