@@ -92,7 +92,9 @@ async function scenarioOf({ scenario: name, tuned }: Experiment): Promise<BuiltS
  * threads change the last bits at most.
  */
 async function digestOf(scenario: BuiltScenario, plan: ReturnType<typeof resolvePlan>): Promise<string> {
-  const { rollout_workers, learner_threads, checkpoint_every, ...settings } = plan.settings
+  // Where and how a run computes, which does not change what it learns.
+  const { rollout_workers, learner_threads, checkpoint_every, ...others } = plan.settings
+  const { learner_device, rollout_provider, ...settings } = others
   const rules = choiceRules(spacesOf(await scenarioCode(scenario)).observation, plan)
   return createHash('sha256')
     .update(JSON.stringify({ hash: scenario.hash, algorithm: plan.algorithm, settings, rules }))
