@@ -24,6 +24,8 @@ find_requirements() {
   # find_spec instead of import: importing torch takes seconds, and this runs every time.
   if python3 -c 'import importlib.util, sys; sys.exit(importlib.util.find_spec("torch") is None)' 2>/dev/null; then return 0; fi
   debian_package_installed libtorch-dev || missing_packages="$missing_packages libtorch-dev"
+  # For trainings over several machines; a libtorch of elsewhere brings its own Gloo, without headers.
+  debian_package_installed libgloo-dev || missing_packages="$missing_packages libgloo-dev"
   # libtorch is content with the reference BLAS, which is several times slower.
   debian_package_installed libopenblas0-pthread || missing_packages="$missing_packages libopenblas0-pthread"
 }
@@ -79,7 +81,7 @@ explain_other_system() {
       libtorch-dev)
         say '  - libtorch 1.13 or later for C++. Either unpack a libtorch archive (cxx11 ABI) and set LIBTORCH to its folder,'
         say '    or have a python3 on the PATH that has torch:  python3 -m venv torch && . torch/bin/activate && pip install torch' ;;
-      libopenblas0-pthread) ;; # comes inside a libtorch archive and inside torch
+      libgloo-dev | libopenblas0-pthread) ;; # comes inside a libtorch archive and inside torch
       postgresql)
         say '  - PostgreSQL 14 or later, its server (initdb on the PATH is enough; it need not run), or set'
         say '    AGENTGYM_TEST_DATABASE_URL to a server where databases may be made' ;;

@@ -183,7 +183,9 @@ class AutogradEngine final : public Engine {
     const Tensor log_ratio = score.log_probability - pick(log_probabilities_);
     const Tensor ratio = log_ratio.exp();
     Tensor advantages = pick(advantages_);
-    if (settings.normalize_advantage && count > 1) {
+    if (settings.joined) {
+      advantages = (advantages - settings.joined->advantage_mean) * settings.joined->advantage_factor;
+    } else if (settings.normalize_advantage && count > 1) {
       advantages = (advantages - advantages.mean()) / (advantages.std() + 1e-8);
     }
     const Tensor unclipped = -advantages * ratio;
@@ -202,13 +204,15 @@ class AutogradEngine final : public Engine {
       reference_kl = (distance.exp() - 1 - distance).mean();
       loss = loss + settings.kl_coefficient * reference_kl;
     }
-    gradient_ = torch::autograd::grad({loss}, {weights})[0].narrow(0, 0, policy_.trainable_size);
+    // A part of a minibatch has its share of the mean.
+    const double share = settings.joined ? static_cast<double>(count) / static_cast<double>(settings.joined->count) : 1.0;
+    gradient_ = torch::autograd::grad({loss * share}, {weights})[0].narrow(0, 0, policy_.trainable_size);
 
     c10::NoGradGuard no_gradient;
     const Tensor kl = ((ratio - 1) - log_ratio).mean();
     const Tensor clip_fraction = ((ratio - 1).abs() > settings.clip_range).to(options_).mean();
     const Tensor means = at::stack({policy_loss, value_loss, entropy, kl, clip_fraction, reference_kl});
-    const Tensor numbers = means.to(at::kCPU, at::kDouble);
+    const Tensor numbers = (means * share).to(at::kCPU, at::kDouble);
     const double* number = numbers.data_ptr<double>();
     return {number[0], number[1], number[2], number[3], number[4], number[5]};
   }
@@ -227,6 +231,10 @@ class AutogradEngine final : public Engine {
   double GradientNorm() override { return gradient_.norm().item<double>(); }
 
   void ReadGradient(float* gradient) override { Wrap(gradient, {policy_.trainable_size}).copy_(gradient_); }
+
+  void WriteGradient(const float* gradient) override {
+    gradient_ = Wrap(gradient, {policy_.trainable_size}).to(options_, false, true);
+  }
 
   /// Adam (Kingma and Ba, 2015) in PyTorch's arrangement, or RMSprop in TensorFlow's.
   void Step(const OptimizerStep& step) override {

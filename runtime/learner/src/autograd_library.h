@@ -3,6 +3,7 @@
 #include <memory>
 
 #include "engine.h"
+#include "host_group.h"
 
 namespace agentgym {
 
@@ -19,6 +20,7 @@ struct AutogradLibrary {
   void (*set_threads)(int threads);
   std::unique_ptr<Engine> (*make_engine)(const Policy& policy, TrainingState& state, int device);
   std::unique_ptr<Engine> (*make_float64_engine)(const Policy& policy, TrainingState& state);
+  std::unique_ptr<HostGroup> (*join_hosts)(const HostPlace& place, const std::string& greeting);
 };
 
 /// Loads the library from beside the addon, once a process. Fails with setup_incomplete where it or libtorch is missing,

@@ -8,6 +8,8 @@
 #include <vector>
 
 #include "autograd_library.h"
+#include "binding_failure.h"
+#include "binding_ranks.h"
 #include "binding_values.h"
 #include "learner_failure.h"
 #include "matrix_kernels.h"
@@ -16,29 +18,6 @@
 namespace agentgym {
 
 namespace {
-
-Napi::Error ToError(Napi::Env env, const LearnerFailure& failure) {
-  Napi::Error error = Napi::Error::New(env, failure.what());
-  error.Set("code", failure.code);
-  Napi::Object data = Napi::Object::New(env);
-  for (const auto& [key, value] : failure.data) data.Set(key, static_cast<double>(value));
-  error.Set("data", data);
-  return error;
-}
-
-/// C++ failures leave as JavaScript errors: expected ones carry `code`, bugs do not.
-template <typename Body>
-auto Guard(Napi::Env env, Body body) -> decltype(body()) {
-  try {
-    return body();
-  } catch (const Napi::Error&) {
-    throw;
-  } catch (const LearnerFailure& failure) {
-    throw ToError(env, failure);
-  } catch (const std::exception& error) {
-    throw Napi::Error::New(env, error.what());
-  }
-}
 
 EnginePath ReadPath(const Napi::Value& value) {
   const std::string path = value.As<Napi::String>().Utf8Value();
@@ -121,8 +100,8 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
                         InstanceMethod<&NativeLearner::Dispose>("dispose")});
   }
 
-  /// (spec, layout, { seed, path, device, threads, fixed, critics }); `device` is the number of a GPU, or -1 for the
-  /// CPU; `critics` is the layout of SAC's, or null
+  /// (spec, layout, { seed, path, device, threads, fixed, critics, ranks }); `device` is the number of a GPU, or -1 for the
+  /// CPU; `critics` is the layout of SAC's, or null; `ranks` a NativeRanks, or null
   explicit NativeLearner(const Napi::CallbackInfo& info) : ObjectWrap(info), busy_(std::make_shared<bool>(false)) {
     Guard(info.Env(), [&] {
       const auto options = info[2].As<Napi::Object>();
@@ -136,7 +115,8 @@ class NativeLearner final : public Napi::ObjectWrap<NativeLearner> {
       learner_ = std::make_shared<PolicyLearner>(std::move(policy), std::move(critics),
                                               static_cast<uint64_t>(options.Get("seed").As<Napi::Number>().Int64Value()),
                                               ReadPath(options.Get("path")), options.Get("device").As<Napi::Number>().Int32Value(),
-                                              options.Get("threads").As<Napi::Number>().Int32Value());
+                                              options.Get("threads").As<Napi::Number>().Int32Value(),
+                                              ReadRanks(options.Get("ranks")));
     });
   }
 
@@ -355,6 +335,7 @@ Napi::Object Initialize(Napi::Env env, Napi::Object exports) {
   mallopt(M_MMAP_THRESHOLD, 32 << 20);
   mallopt(M_TRIM_THRESHOLD, 512 << 20);
   exports.Set("NativeLearner", NativeLearner::Define(env));
+  DefineRanks(env, exports);
   exports.Set("loadAutograd", Napi::Function::New(env, [](const Napi::CallbackInfo& info) {
                 Guard(info.Env(), [] { LoadAutogradLibrary(); });
               }));

@@ -425,6 +425,8 @@ Napi::Object WriteMetrics(Napi::Env env, const UpdateMetrics& metrics) {
   object.Set("valueMean", NumberOrNull(env, metrics.value_mean));
   object.Set("entropyCoefficient", NumberOrNull(env, metrics.entropy_coefficient));
   object.Set("gradientNorm", NumberOrNull(env, metrics.gradient_norm));
+  object.Set("gradientSeconds", NumberOrNull(env, metrics.gradient_seconds));
+  object.Set("sharedSeconds", NumberOrNull(env, metrics.shared_seconds));
   object.Set("epochsRun", static_cast<double>(metrics.epochs_run));
   object.Set("minibatchesRun", static_cast<double>(metrics.minibatches_run));
   return object;

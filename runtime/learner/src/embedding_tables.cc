@@ -60,6 +60,18 @@ void EmbeddingTables::AddGradient(const float* observation, const float* text_gr
   }
 }
 
+void EmbeddingTables::FindTouched(const float* gradient) {
+  for (Table& table : tables_) {
+    table.touched.clear();
+    for (int64_t row = 0; row < table.rows; ++row) {
+      const float* values = gradient + table.offset + row * width_;
+      const bool zero = std::all_of(values, values + width_, [](float value) { return value == 0; });
+      table.is_touched[row] = zero ? 0 : 1;
+      if (!zero) table.touched.push_back(static_cast<int32_t>(row));
+    }
+  }
+}
+
 double EmbeddingTables::GradientSquares(const float* gradient) const {
   double total = 0;
   for (const Table& table : tables_) {

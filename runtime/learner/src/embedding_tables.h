@@ -28,6 +28,9 @@ class EmbeddingTables {
   /// Adds one sample's part; `text_gradient` is d loss / d mean embedding, a text after the other.
   void AddGradient(const float* observation, const float* text_gradient, float* gradient);
 
+  /// Takes the rows of a gradient from elsewhere that are not zero for those that were touched.
+  void FindTouched(const float* gradient);
+
   /// Of the gradient, row after row in the order in which they were touched.
   double GradientSquares(const float* gradient) const;
 

@@ -10,6 +10,13 @@
 
 namespace agentgym {
 
+/// A minibatch of which this process computes a part.
+struct JoinedMinibatch {
+  int64_t count;           // of all processes
+  float advantage_mean;    // as of Minibatch
+  float advantage_factor;
+};
+
 struct LossSettings {
   double clip_range;  // infinite: there is no clip
   std::optional<double> clip_range_value;
@@ -18,9 +25,10 @@ struct LossSettings {
   bool normalize_advantage;
   double kl_coefficient;  // of the divergence from the reference policy; 0: there is none
   bool critic;            // whether there is a value loss at all
+  std::optional<JoinedMinibatch> joined;  // absent: the rows are the whole minibatch
 };
 
-/// Means over one minibatch.
+/// Means over one minibatch; where it is joined, what the rows of this process have of them.
 struct MinibatchLoss {
   double policy_loss = 0;
   double value_loss = 0;
@@ -99,6 +107,9 @@ class Engine {
   virtual void ActionValues(const float* rows, int64_t count, float* values, float* slopes) = 0;
   virtual double GradientNorm() = 0;
   virtual void ReadGradient(float* gradient) = 0;
+
+  /// Replaces the gradient, as by the sum over all processes.
+  virtual void WriteGradient(const float* gradient) = 0;
   virtual void Step(const OptimizerStep& step) = 0;
 };
 

@@ -48,6 +48,11 @@ void FlatGradient::Forget() {
   for (EmbeddingTables& tables : tables_) tables.Forget();
 }
 
+void FlatGradient::Replace(const float* gradient) {
+  std::copy_n(gradient, values_.size(), values_.begin());
+  for (EmbeddingTables& tables : tables_) tables.FindTouched(values_.data());
+}
+
 double FlatGradient::Norm() {
   squares_.resize(dense_.size());
   OverDense([&](int64_t i, int64_t first, int64_t count) { squares_[i] = SumOfSquares(&values_[first], count); });

@@ -39,6 +39,9 @@ class FlatGradient {
   /// To be called when the optimizer's moments were changed from outside.
   void Forget();
 
+  /// Takes a gradient from elsewhere.
+  void Replace(const float* gradient);
+
   double Norm();
   void Step(const OptimizerStep& step);
 

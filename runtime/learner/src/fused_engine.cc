@@ -151,7 +151,7 @@ class FusedEngine final : public Engine {
     });
     Reduce(chunks);
     if (policy_.text_leaves > 0) ScatterText(minibatch);
-    return MeanLoss(losses_, count);
+    return MeanLoss(losses_, minibatch.total);
   }
 
   void ActionValues(const float* observations, int64_t count, float* values, float* slopes) override {
@@ -188,6 +188,8 @@ class FusedEngine final : public Engine {
   double GradientNorm() override { return gradient_.Norm(); }
 
   void ReadGradient(float* gradient) override { std::copy(gradient_.values().begin(), gradient_.values().end(), gradient); }
+
+  void WriteGradient(const float* gradient) override { gradient_.Replace(gradient); }
 
   void Step(const OptimizerStep& step) override {
     packed_ = false;
@@ -327,7 +329,7 @@ class FusedEngine final : public Engine {
     });
     Reduce(static_cast<int64_t>(chunks.size()));
     if (policy_.text_leaves > 0) ScatterText(minibatch);
-    return MeanLoss(losses_, count);
+    return MeanLoss(losses_, minibatch.total);
   }
 
   /// Network 0 (actor) or 1 (critic) over one chunk, whose rows are the minibatch's from `start` on.

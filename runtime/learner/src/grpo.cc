@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <optional>
 
 #include "learner_failure.h"
 
@@ -63,6 +64,14 @@ std::vector<double> Returns(const std::vector<Segment>& rollout) {
   return returns;
 }
 
+/// The mean over the groups of all processes, from that over this one's.
+double MeanOfGroups(double own, RankGroup& ranks) {
+  const auto share = static_cast<double>(ranks.place().environments) / static_cast<double>(ranks.place().all_environments);
+  std::vector<double> sum{own * share};
+  ranks.Sum(sum);
+  return sum[0];
+}
+
 void ValidateBatch(const Policy& policy, const Batch& batch) {
   ValidateRows(policy, batch.observations.data(), batch.actions.data(),
                batch.masks.empty() ? nullptr : batch.masks.data(), batch.size, 0);
@@ -74,10 +83,11 @@ void ValidateBatch(const Policy& policy, const Batch& batch) {
 }  // namespace
 
 UpdateMetrics RunGrpoUpdate(const Policy& policy, const std::vector<Segment>& rollout, const GrpoUpdate& update,
-                            Engine& engine, Engine* reference, TrainingState& state, Batch& batch) {
+                            Engine& engine, Engine* reference, TrainingState& state, Batch& batch,
+                            RankGroup* ranks) {
   const double zero_variance = PrepareGrpoBatch(policy, rollout, update, batch);
   const auto merge = [&] {
-    state.MergeObservations(policy, batch.observations.data(), batch.size);
+    state.MergeObservations(policy, batch.observations.data(), batch.size, ranks);
     engine.Upload();
   };
   // As in PPO: the first rollout's statistics come before its update.
@@ -92,8 +102,11 @@ UpdateMetrics RunGrpoUpdate(const Policy& policy, const std::vector<Segment>& ro
     reference->SetBatch(batch);
     reference->Score(batch.reference_log_probabilities.data());
   }
-  UpdateMetrics metrics = RunSurrogateUpdate(engine, state, batch, update.optimizer, update.loss);
-  metrics.zero_variance_groups = zero_variance;
+  std::optional<JoinedBatch> joined;
+  if (ranks != nullptr) joined.emplace(policy, rollout, batch, *ranks);
+  UpdateMetrics metrics = RunSurrogateUpdate(engine, state, batch, update.optimizer, update.loss,
+                                             {ranks, joined ? &*joined : nullptr});
+  metrics.zero_variance_groups = ranks == nullptr ? zero_variance : MeanOfGroups(zero_variance, *ranks);
   if (update.normalize_observation && !first) merge();
   return metrics;
 }

@@ -20,7 +20,8 @@ struct GrpoUpdate {
 /// GRPO (Shao et al., 2024): PPO's clipped objective and optimizer, with advantages from groups of episodes and no critic.
 /// `reference` scores the batch once an update; null where the loss has no KL penalty.
 UpdateMetrics RunGrpoUpdate(const Policy& policy, const std::vector<Segment>& rollout, const GrpoUpdate& update,
-                            Engine& engine, Engine* reference, TrainingState& state, Batch& batch);
+                            Engine& engine, Engine* reference, TrainingState& state, Batch& batch,
+                            RankGroup* ranks);
 
 /// Fills `batch` from a rollout of whole episodes, one an environment: each step has its episode's advantage. Samples are in
 /// the order environment, step, so they do not depend on how the environments are split into segments. Fails with a typed

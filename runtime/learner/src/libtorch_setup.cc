@@ -78,8 +78,8 @@ extern "C" __attribute__((visibility("default"))) const agentgym::AutogradLibrar
     using namespace agentgym;
     SetThreads(1);
     VerifyBlas();
-    return AutogradLibrary{TORCH_VERSION, BuiltWithCuda, CudaDevices, OpenDevice,
-                           SetThreads,    MakeAutogradEngine, MakeFloat64Engine};
+    return AutogradLibrary{TORCH_VERSION, BuiltWithCuda,      CudaDevices,       OpenDevice,
+                           SetThreads,    MakeAutogradEngine, MakeFloat64Engine, JoinHosts};
   }();
   return &library;
 }

@@ -11,8 +11,14 @@
 namespace agentgym {
 
 PolicyLearner::PolicyLearner(Policy policy, std::optional<Policy> critics, uint64_t seed, EnginePath path, int device,
-                             int threads)
-    : policy_(std::move(policy)), state_(policy_), threads_(std::max(1, threads)), device_(device), path_(path) {
+                             int threads, std::shared_ptr<RankGroup> ranks)
+    : policy_(std::move(policy)),
+      state_(policy_),
+      threads_(std::max(1, threads)),
+      device_(device),
+      path_(path),
+      ranks_(std::move(ranks)) {
+  Require(ranks_ == nullptr || policy_.head == Head::kActorCritic, "several processes learn by PPO, A2C or GRPO");
   InitializeWeights(policy_, seed, state_);
   if (path == EnginePath::kAutograd) LoadAutogradLibrary().set_threads(threads_);
   engine_ = MakeEngine(policy_, state_, path, device);
@@ -53,6 +59,8 @@ void PolicyLearner::StartFrom(const float* weights, double observations) {
 void PolicyLearner::SetState(const uint8_t* bytes, int64_t size) {
   Reader reader(bytes, size);
   DeserializeState(reader, state_);
+  TakeOwnEnvironments(state_.running_returns);
+  TakeOwnEnvironments(state_.critic_states);
   if (policy_.has_action_values()) {
     const auto target = reader.GetAll<float>(policy_.total_size);
     target_ = MakeSecondPolicy(target.data());
@@ -67,11 +75,39 @@ void PolicyLearner::SetState(const uint8_t* bytes, int64_t size) {
 
 std::vector<uint8_t> PolicyLearner::SaveState(bool with_replay) const {
   Writer writer;
-  SerializeState(state_, writer);
+  if (ranks_ == nullptr) {
+    SerializeState(state_, writer);
+  } else {
+    TrainingState all = state_;
+    all.running_returns = JoinByEnvironment(state_.running_returns);
+    all.critic_states = JoinByEnvironment(state_.critic_states);
+    SerializeState(all, writer);
+  }
   if (policy_.has_action_values()) writer.PutAll(target_ == nullptr ? state_.weights : target_->state.weights);
   if (critics_ != nullptr) critics_->Serialize(writer);
   if (with_replay && replay_ != nullptr) replay_->Serialize(writer);
   return std::move(writer.bytes);
+}
+
+/// What this process has of its environments, among all. Zeros are what an episode begins with.
+std::vector<float> PolicyLearner::JoinByEnvironment(const std::vector<float>& own) const {
+  const RankPlace& place = ranks_->place();
+  const int64_t width = static_cast<int64_t>(own.size()) / place.environments;
+  try {
+    return ranks_->Join(own, place.first_environment * width, place.all_environments * width);
+  } catch (const LearnerFailure&) {
+    std::vector<float> all(place.all_environments * width, 0.0f);
+    std::copy(own.begin(), own.end(), all.begin() + place.first_environment * width);
+    return all;
+  }
+}
+
+void PolicyLearner::TakeOwnEnvironments(std::vector<float>& all) const {
+  if (ranks_ == nullptr) return;
+  const RankPlace& place = ranks_->place();
+  const int64_t width = static_cast<int64_t>(all.size()) / place.all_environments;
+  const auto first = all.begin() + place.first_environment * width;
+  all = std::vector<float>(first, first + place.environments * width);
 }
 
 void PolicyLearner::SetReference(const float* weights) { reference_ = MakeSecondPolicy(weights); }
@@ -186,10 +222,11 @@ UpdateMetrics PolicyLearner::RunUpdate(const std::vector<Segment>& segments, con
     const std::vector<Segment>& rollout = merger_.Merge(policy_, segments);
     Require(!rollout.empty(), "a rollout has no segment");
     if (const auto* ppo = std::get_if<PpoUpdate>(&update)) {
-      return RunPpoUpdate(policy_, rollout, *ppo, *engine_, state_, batch_);
+      return RunPpoUpdate(policy_, rollout, *ppo, *engine_, state_, batch_, ranks_.get());
     }
     Engine* reference = reference_ == nullptr ? nullptr : reference_->engine.get();
-    return RunGrpoUpdate(policy_, rollout, std::get<GrpoUpdate>(update), *engine_, reference, state_, batch_);
+    return RunGrpoUpdate(policy_, rollout, std::get<GrpoUpdate>(update), *engine_, reference, state_, batch_,
+                         ranks_.get());
   } catch (...) {
     Restore(backup);
     if (learned) critics_->Restore(*learned);
@@ -205,7 +242,7 @@ const Batch& PolicyLearner::Advantages(const std::vector<Segment>& segments, con
     return batch_;
   }
   TrainingState statistics = state_;
-  PreparePpoBatch(policy_, rollout, std::get<PpoUpdate>(update), *engine_, statistics, batch_);
+  PreparePpoBatch(policy_, rollout, std::get<PpoUpdate>(update), *engine_, statistics, batch_, ranks_.get());
   return batch_;
 }
 

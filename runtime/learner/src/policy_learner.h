@@ -11,6 +11,7 @@
 #include "grpo.h"
 #include "policy.h"
 #include "ppo.h"
+#include "rank_group.h"
 #include "rollout.h"
 #include "sac.h"
 #include "training_state.h"
@@ -24,8 +25,10 @@ using Update = std::variant<PpoUpdate, GrpoUpdate, DqnUpdate, SacUpdate>;
 /// A policy that learns: its weights and statistics, the engine that computes with them, and the algorithms' updates.
 class PolicyLearner {
  public:
-  /// `critics` are SAC's, absent for every other policy.
-  PolicyLearner(Policy policy, std::optional<Policy> critics, uint64_t seed, EnginePath path, int device, int threads);
+  /// `critics` are SAC's, absent for every other policy. With `ranks`, this is one of several processes whose weights stay the
+  /// same: PPO and GRPO learn from what all of them play.
+  PolicyLearner(Policy policy, std::optional<Policy> critics, uint64_t seed, EnginePath path, int device, int threads,
+                std::shared_ptr<RankGroup> ranks);
 
   const Policy& policy() const { return policy_; }
   const TrainingState& state() const { return state_; }
@@ -62,7 +65,8 @@ class PolicyLearner {
   /// and, as returns, the critics' targets. Gives that of the entropy coefficient.
   double SacGradients(Batch& batch, const SacUpdate& update, EnginePath path, float* actor, float* critics);
 
-  /// Everything but the weights, as bytes: optimizer, statistics, target network and, unless left out, the replay buffer.
+  /// Everything but the weights, as bytes: optimizer, statistics, target network and, unless left out, the replay buffer. It
+  /// holds what every process knows of its environments; of lost ones, that their episodes begin.
   std::vector<uint8_t> SaveState(bool with_replay) const;
 
   /// One whole update; the state is unchanged if it throws. Off-policy updates learn from the replay buffer, not from `rollout`.
@@ -76,6 +80,8 @@ class PolicyLearner {
 
  private:
   void Restore(const TrainingState& backup);
+  std::vector<float> JoinByEnvironment(const std::vector<float>& own) const;
+  void TakeOwnEnvironments(std::vector<float>& all) const;
   std::unique_ptr<SecondPolicy> MakeSecondPolicy(const float* weights) const;
   SecondPolicy& Target();
   std::unique_ptr<Engine> MakeEngine(const Policy& policy, TrainingState& state, EnginePath path, int device) const;
@@ -90,6 +96,7 @@ class PolicyLearner {
   std::unique_ptr<SecondPolicy> target_;
   std::unique_ptr<SacCritics> critics_;
   std::unique_ptr<ReplayBuffer> replay_;
+  std::shared_ptr<RankGroup> ranks_;
   RolloutMerger merger_;
   Batch batch_;
 };

@@ -13,7 +13,7 @@ constexpr double kRewardClip = 10.0;
 
 /// Rewards in units of the deviation of the running discounted return (VecNormalize), or as they are.
 std::vector<float> ScaledRewards(const Policy& policy, const std::vector<Segment>& rollout, const PpoUpdate& update,
-                                 TrainingState& statistics) {
+                                 TrainingState& statistics, RankGroup* ranks) {
   const int64_t size = RolloutSize(rollout);
   std::vector<float> rewards;
   rewards.reserve(size);
@@ -35,7 +35,7 @@ std::vector<float> ScaledRewards(const Policy& policy, const std::vector<Segment
     first += segment.steps * segment.environments;
     first_environment += segment.environments;
   }
-  statistics.returns.Merge(returns.data(), size, 1, {0});
+  statistics.returns.Merge(returns.data(), size, 1, {0}, ranks);
 
   // Returns that never vary say nothing about a scale: dividing by their deviation would blow rewards up to the clip.
   const double variance = statistics.returns.Variance(0);
@@ -200,19 +200,19 @@ double Variance(const std::vector<float>& values) {
 }
 
 /// 1 - Var(return - value) / Var(return): 1 is a perfect critic; undefined where all returns are equal.
-std::optional<double> ExplainedVariance(const Batch& batch) {
-  const double variance = Variance(batch.returns);
+std::optional<double> ExplainedVariance(const std::vector<float>& advantages, const std::vector<float>& returns) {
+  const double variance = Variance(returns);
   if (!(variance > 0)) return std::nullopt;
-  return 1.0 - Variance(batch.advantages) / variance;  // advantages are returns - values
+  return 1.0 - Variance(advantages) / variance;  // advantages are returns - values
 }
 
 }  // namespace
 
 UpdateMetrics RunPpoUpdate(const Policy& policy, const std::vector<Segment>& rollout, const PpoUpdate& update,
-                           Engine& engine, TrainingState& state, Batch& batch) {
+                           Engine& engine, TrainingState& state, Batch& batch, RankGroup* ranks) {
   const auto merge = [&] {
     for (const Segment& segment : rollout) {
-      state.MergeObservations(policy, segment.observations, segment.steps * segment.environments);
+      state.MergeObservations(policy, segment.observations, segment.steps * segment.environments, ranks);
     }
     engine.Upload();
   };
@@ -221,19 +221,23 @@ UpdateMetrics RunPpoUpdate(const Policy& policy, const std::vector<Segment>& rol
     ValidateRollout(policy, rollout);
     merge();
   }
-  PreparePpoBatch(policy, rollout, update, engine, state, batch);
+  PreparePpoBatch(policy, rollout, update, engine, state, batch, ranks);
   if (first) ScoreAgain(engine, batch);
-  UpdateMetrics metrics = RunSurrogateUpdate(engine, state, batch, update.optimizer, update.loss);
-  metrics.explained_variance = ExplainedVariance(batch);
+  std::optional<JoinedBatch> joined;
+  if (ranks != nullptr) joined.emplace(policy, rollout, batch, *ranks);
+  UpdateMetrics metrics = RunSurrogateUpdate(engine, state, batch, update.optimizer, update.loss,
+                                             {ranks, joined ? &*joined : nullptr});
+  metrics.explained_variance = joined ? ExplainedVariance(joined->advantages(), joined->returns())
+                                      : ExplainedVariance(batch.advantages, batch.returns);
   if (update.normalize_observation && !first) merge();
   return metrics;
 }
 
 void PreparePpoBatch(const Policy& policy, const std::vector<Segment>& rollout, const PpoUpdate& update, Engine& engine,
-                     TrainingState& statistics, Batch& batch) {
+                     TrainingState& statistics, Batch& batch, RankGroup* ranks) {
   ValidateRollout(policy, rollout);
   FlattenRollout(policy, rollout, statistics.critic_states, batch);
-  const std::vector<float> rewards = ScaledRewards(policy, rollout, update, statistics);
+  const std::vector<float> rewards = ScaledRewards(policy, rollout, update, statistics, ranks);
   RescaleAdoptedCritic(policy, engine, statistics);
   if (policy.memory > 0) {
     PrepareSequences(policy, rollout, update, rewards, engine, statistics, batch);

@@ -28,12 +28,14 @@ struct PpoUpdate {
 ///   statistics would replace what the update has just learned by another function.
 /// - Rewards: this rollout's returns are merged first, then its rewards are divided by the new deviation. One scale holds
 ///   throughout an update, for rewards, targets and the critic; it is the `value.scale` of the weights that come out.
+///
+/// With `ranks`, `rollout` has the environments of one process of several, and statistics are those of all.
 UpdateMetrics RunPpoUpdate(const Policy& policy, const std::vector<Segment>& rollout, const PpoUpdate& update,
-                           Engine& engine, TrainingState& state, Batch& batch);
+                           Engine& engine, TrainingState& state, Batch& batch, RankGroup* ranks);
 
 /// Fills `batch` from a rollout, with advantages in units of the normalized return; `statistics` gets the new reward
 /// statistics. Fails with a typed error where training could not survive a sample.
 void PreparePpoBatch(const Policy& policy, const std::vector<Segment>& rollout, const PpoUpdate& update, Engine& engine,
-                     TrainingState& statistics, Batch& batch);
+                     TrainingState& statistics, Batch& batch, RankGroup* ranks);
 
 }  // namespace agentgym

@@ -1,6 +1,8 @@
 #include "surrogate_update.h"
 
 #include <algorithm>
+#include <array>
+#include <chrono>
 #include <cmath>
 #include <numeric>
 #include <string>
@@ -21,38 +23,103 @@ void Shuffle(std::vector<int32_t>& rows, SplitMix64& random) {
 /// minibatch of sequences ends with the one that reaches its share of the batch.
 class Shuffler {
  public:
-  Shuffler(const Batch& batch, int64_t minibatch_size) : batch_(batch), minibatch_size_(minibatch_size) {
-    items_.resize(batch.sequences.empty() ? batch.size : batch.sequences.size());
+  Shuffler(int64_t size, const std::vector<Sequence>& sequences, int64_t minibatch_size)
+      : size_(size), sequences_(sequences), minibatch_size_(minibatch_size) {
+    items_.resize(sequences.empty() ? size : sequences.size());
     std::iota(items_.begin(), items_.end(), 0);
   }
 
   void Shuffle(SplitMix64& random) {
     agentgym::Shuffle(items_, random);
     ends_.clear();
-    if (batch_.sequences.empty()) {
-      for (int64_t end = minibatch_size_; end < batch_.size; end += minibatch_size_) ends_.push_back(end);
-      ends_.push_back(batch_.size);
+    if (sequences_.empty()) {
+      for (int64_t end = minibatch_size_; end < size_; end += minibatch_size_) ends_.push_back(end);
+      ends_.push_back(size_);
       return;
     }
     rows_.clear();
-    const int64_t minibatches = (batch_.size + minibatch_size_ - 1) / minibatch_size_;
+    const int64_t minibatches = (size_ + minibatch_size_ - 1) / minibatch_size_;
     for (const int32_t item : items_) {
-      const Sequence& sequence = batch_.sequences[item];
+      const Sequence& sequence = sequences_[item];
       for (int64_t i = 0; i < sequence.length; ++i) rows_.push_back(static_cast<int32_t>(sequence.first + i));
       const auto full = static_cast<int64_t>(rows_.size());
-      if (full * minibatches >= batch_.size * static_cast<int64_t>(ends_.size() + 1)) ends_.push_back(full);
+      if (full * minibatches >= size_ * static_cast<int64_t>(ends_.size() + 1)) ends_.push_back(full);
     }
   }
 
-  const std::vector<int32_t>& rows() const { return batch_.sequences.empty() ? items_ : rows_; }
+  const std::vector<int32_t>& rows() const { return sequences_.empty() ? items_ : rows_; }
   const std::vector<int64_t>& ends() const { return ends_; }
 
  private:
-  const Batch& batch_;
+  int64_t size_;
+  const std::vector<Sequence>& sequences_;
   int64_t minibatch_size_;
   std::vector<int32_t> items_;
   std::vector<int32_t> rows_;
   std::vector<int64_t> ends_;
+};
+
+/// Mean and deviation of a minibatch's advantages.
+JoinedMinibatch Standardize(const std::vector<float>& advantages, const int32_t* rows, int64_t count, bool normalize) {
+  JoinedMinibatch whole{count, 0.0f, 1.0f};
+  if (!normalize || count < 2) return whole;
+  double mean = 0, squares = 0;
+  for (int64_t i = 0; i < count; ++i) mean += advantages[rows[i]];
+  mean /= static_cast<double>(count);
+  for (int64_t i = 0; i < count; ++i) {
+    const double deviation = advantages[rows[i]] - mean;
+    squares += deviation * deviation;
+  }
+  whole.advantage_mean = static_cast<float>(mean);
+  whole.advantage_factor = static_cast<float>(1.0 / (std::sqrt(squares / static_cast<double>(count - 1)) + 1e-8));
+  return whole;
+}
+
+/// A minibatch's gradient by several processes: one sum of the flat gradient, with the losses behind it.
+class SharedGradient {
+ public:
+  SharedGradient(Engine& engine, const TrainingState& state, const Joined& joined)
+      : engine_(engine), joined_(joined), size_(state.first_moment.size()) {
+    if (joined.ranks != nullptr) values_.resize(size_ + kLosses);
+  }
+
+  /// Rows of the joined batch.
+  MinibatchLoss Compute(const int32_t* rows, int64_t count, LossSettings settings) {
+    settings.joined = Standardize(joined_.batch->advantages(), rows, count, settings.normalize_advantage);
+    const std::vector<int32_t>& own = joined_.batch->OwnRows(rows, count);
+    MinibatchLoss loss;
+    const auto started = Clock::now();
+    if (own.empty()) {
+      std::fill(values_.begin(), values_.end(), 0.0f);
+    } else {
+      loss = engine_.ComputeGradient(own.data(), static_cast<int64_t>(own.size()), settings);
+      engine_.ReadGradient(values_.data());
+    }
+    const std::array<double*, kLosses> losses{&loss.policy_loss,    &loss.value_loss,    &loss.entropy,
+                                              &loss.approximate_kl, &loss.clip_fraction, &loss.kl_to_reference};
+    for (size_t i = 0; i < kLosses; ++i) values_[size_ + i] = static_cast<float>(*losses[i]);
+    const auto computed = Clock::now();
+    joined_.ranks->Sum(values_);
+    gradient_seconds_ += std::chrono::duration<double>(computed - started).count();
+    shared_seconds_ += std::chrono::duration<double>(Clock::now() - computed).count();
+    for (size_t i = 0; i < kLosses; ++i) *losses[i] = values_[size_ + i];
+    engine_.WriteGradient(values_.data());
+    return loss;
+  }
+
+  double gradient_seconds() const { return gradient_seconds_; }
+  double shared_seconds() const { return shared_seconds_; }
+
+ private:
+  using Clock = std::chrono::steady_clock;
+  static constexpr size_t kLosses = 6;
+
+  Engine& engine_;
+  Joined joined_;
+  size_t size_;
+  std::vector<float> values_;
+  double gradient_seconds_ = 0;
+  double shared_seconds_ = 0;
 };
 
 bool IsFinite(const MinibatchLoss& loss) {
@@ -102,12 +169,14 @@ bool AllFinite(const std::vector<float>& values) {
 }
 
 UpdateMetrics RunSurrogateUpdate(Engine& engine, TrainingState& state, const Batch& batch,
-                                 const OptimizerSettings& optimizer, const LossSettings& settings) {
+                                 const OptimizerSettings& optimizer, const LossSettings& settings, const Joined& joined) {
   UpdateMetrics metrics;
   Sums sums;
   engine.SetBatch(batch);
   SplitMix64 random(optimizer.seed);
-  Shuffler shuffler(batch, optimizer.minibatch_size);
+  Shuffler shuffler(joined.batch == nullptr ? batch.size : joined.batch->size(),
+                    joined.batch == nullptr ? batch.sequences : joined.batch->sequences(), optimizer.minibatch_size);
+  SharedGradient shared(engine, state, joined);
   bool stop = false;
   for (int64_t epoch = 0; epoch < optimizer.epochs && !stop; ++epoch) {
     ++metrics.epochs_run;
@@ -115,7 +184,9 @@ UpdateMetrics RunSurrogateUpdate(Engine& engine, TrainingState& state, const Bat
     int64_t start = 0;
     for (size_t minibatch = 0; minibatch < shuffler.ends().size(); ++minibatch) {
       const int64_t count = shuffler.ends()[minibatch] - start;
-      const MinibatchLoss loss = engine.ComputeGradient(&shuffler.rows()[start], count, settings);
+      const int32_t* rows = &shuffler.rows()[start];
+      const MinibatchLoss loss = joined.ranks == nullptr ? engine.ComputeGradient(rows, count, settings)
+                                                         : shared.Compute(rows, count, settings);
       const double norm = engine.GradientNorm();
       start += count;
       if (!IsFinite(loss)) FailDiverged("the loss", epoch, minibatch);
@@ -134,6 +205,10 @@ UpdateMetrics RunSurrogateUpdate(Engine& engine, TrainingState& state, const Bat
     FailDiverged("a weight", metrics.epochs_run - 1, 0);
   }
   TakeMeans(sums, settings, metrics);
+  if (joined.ranks != nullptr) {
+    metrics.gradient_seconds = shared.gradient_seconds();
+    metrics.shared_seconds = shared.shared_seconds();
+  }
   return metrics;
 }
 
@@ -143,24 +218,15 @@ void ScoreAgain(Engine& engine, Batch& batch) {
 }
 
 Minibatch DescribeMinibatch(const Batch& batch, const int32_t* rows, int64_t count, const LossSettings& settings) {
-  Minibatch minibatch{&batch, rows, count, settings, 0.0f, 1.0f};
-  if (!settings.normalize_advantage || count < 2) return minibatch;
-  double mean = 0, squares = 0;
-  for (int64_t i = 0; i < count; ++i) mean += batch.advantages[rows[i]];
-  mean /= static_cast<double>(count);
-  for (int64_t i = 0; i < count; ++i) {
-    const double deviation = batch.advantages[rows[i]] - mean;
-    squares += deviation * deviation;
-  }
-  minibatch.advantage_mean = static_cast<float>(mean);
-  minibatch.advantage_factor = static_cast<float>(1.0 / (std::sqrt(squares / static_cast<double>(count - 1)) + 1e-8));
-  return minibatch;
+  const JoinedMinibatch whole = settings.joined ? *settings.joined
+                                                : Standardize(batch.advantages, rows, count, settings.normalize_advantage);
+  return {&batch, rows, count, whole.count, settings, whole.advantage_mean, whole.advantage_factor};
 }
 
 void AddActorLoss(const Policy& policy, const Minibatch& minibatch, const TileOutput& tile, ActionScorer& scorer,
                   float* heads_gradient, LossSums& sums) {
   const Batch& batch = *minibatch.batch;
-  const float share = 1.0f / static_cast<float>(minibatch.count);
+  const float share = 1.0f / static_cast<float>(minibatch.total);
   const auto low = static_cast<float>(1 - minibatch.settings.clip_range);
   const auto high = static_cast<float>(1 + minibatch.settings.clip_range);
   const float by_entropy = -static_cast<float>(minibatch.settings.entropy_coefficient) * share;
@@ -198,7 +264,7 @@ void AddActorLoss(const Policy& policy, const Minibatch& minibatch, const TileOu
 
 void AddCriticLoss(const Minibatch& minibatch, const TileOutput& tile, LossSums& sums) {
   const Batch& batch = *minibatch.batch;
-  const float factor = static_cast<float>(minibatch.settings.value_coefficient / static_cast<double>(minibatch.count));
+  const float factor = static_cast<float>(minibatch.settings.value_coefficient / static_cast<double>(minibatch.total));
   for (int64_t i = 0; i < tile.rows; ++i) {
     const int64_t sample = minibatch.rows[tile.first + i];
     const float value = tile.output[i * tile.stride];

@@ -6,6 +6,7 @@
 
 #include "action_scorer.h"
 #include "engine.h"
+#include "joined_batch.h"
 #include "rollout.h"
 #include "training_state.h"
 
@@ -37,13 +38,23 @@ struct UpdateMetrics {
   std::optional<double> zero_variance_groups;  // share of the groups
   int64_t epochs_run = 0;       // begun, so one that target KL cut short counts
   int64_t minibatches_run = 0;  // optimiser steps
+  std::optional<double> gradient_seconds;  // several processes: computing the own share of the gradients
+  std::optional<double> shared_seconds;    // several processes: waiting for the others' and adding them up
+};
+
+/// Where several processes learn together: what they have, and how it is added up.
+struct Joined {
+  RankGroup* ranks = nullptr;
+  JoinedBatch* batch = nullptr;
 };
 
 /// The update that PPO, A2C and GRPO share, as in CleanRL's ppo.py: epochs over shuffled minibatches; for each the gradient of the
 /// clipped surrogate loss, clipping of its norm and a step of the optimizer; early stop at target KL. `state` is the engine's own.
+/// With `ranks`, every process has the rows of its own environments: each computes the gradient of its share of a minibatch,
+/// and all make the same step by the sum.
 /// Fails with training_diverged where loss, gradient or weights stop being finite; the caller then restores `state`.
 UpdateMetrics RunSurrogateUpdate(Engine& engine, TrainingState& state, const Batch& batch,
-                                 const OptimizerSettings& optimizer, const LossSettings& loss);
+                                 const OptimizerSettings& optimizer, const LossSettings& loss, const Joined& joined = {});
 
 [[noreturn]] void FailDiverged(const char* what, int64_t epoch, int64_t minibatch);
 
@@ -59,6 +70,7 @@ struct Minibatch {
   const Batch* batch;
   const int32_t* rows;
   int64_t count;
+  int64_t total;           // of all processes that have a part of it
   LossSettings settings;
   float advantage_mean;    // 0 and 1 where advantages stay as they are
   float advantage_factor;  // 1 / (deviation + 1e-8)

@@ -5,22 +5,30 @@
 namespace agentgym {
 
 void RunningStatistics::Merge(const float* rows, int64_t rows_count, int64_t stride,
-                              const std::vector<int64_t>& columns) {
-  if (rows_count == 0) return;
+                              const std::vector<int64_t>& columns, RankGroup* ranks) {
   const size_t size = columns.size();
   std::vector<double> batch_mean(size, 0.0), batch_squares(size, 0.0);
   for (int64_t row = 0; row < rows_count; ++row) {
     for (size_t i = 0; i < size; ++i) batch_mean[i] += rows[row * stride + columns[i]];
   }
-  for (double& value : batch_mean) value /= static_cast<double>(rows_count);
+  double all_rows = static_cast<double>(rows_count);
+  if (ranks != nullptr) {
+    batch_mean.push_back(all_rows);
+    ranks->Sum(batch_mean);
+    all_rows = batch_mean.back();
+    batch_mean.pop_back();
+  }
+  if (all_rows == 0) return;
+  for (double& value : batch_mean) value /= all_rows;
   for (int64_t row = 0; row < rows_count; ++row) {
     for (size_t i = 0; i < size; ++i) {
       const double deviation = rows[row * stride + columns[i]] - batch_mean[i];
       batch_squares[i] += deviation * deviation;
     }
   }
-  const double total = count + static_cast<double>(rows_count);
-  const double weight = static_cast<double>(rows_count) / total;
+  if (ranks != nullptr) ranks->Sum(batch_squares);
+  const double total = count + all_rows;
+  const double weight = all_rows / total;
   for (size_t i = 0; i < size; ++i) {
     const double difference = batch_mean[i] - mean[i];
     mean[i] += difference * weight;
@@ -44,13 +52,13 @@ void RunningStatistics::Share(int64_t first, int64_t groups, int64_t columns) {
   }
 }
 
-void TrainingState::MergeObservations(const Policy& policy, const float* rows, int64_t count) {
+void TrainingState::MergeObservations(const Policy& policy, const float* rows, int64_t count, RankGroup* ranks) {
   std::vector<int64_t> columns;
   for (const ObservationLeaf& leaf : policy.observation) {
     if (leaf.kind != ObservationKind::kBox) continue;
     for (int64_t i = 0; i < leaf.size; ++i) columns.push_back(leaf.offset + i);
   }
-  if (!columns.empty()) observations.Merge(rows, count, policy.observation_size, columns);
+  if (!columns.empty()) observations.Merge(rows, count, policy.observation_size, columns, ranks);
   for (const ObservationLeaf& leaf : policy.observation) {
     if (leaf.slots > 1) observations.Share(leaf.statistics_offset, leaf.slots, leaf.size / leaf.slots);
   }

@@ -6,6 +6,7 @@
 
 #include "byte_stream.h"
 #include "policy.h"
+#include "rank_group.h"
 
 namespace agentgym {
 
@@ -14,8 +15,9 @@ struct RunningStatistics {
   explicit RunningStatistics(int64_t columns = 0) : mean(columns, 0.0), squares(columns, 0.0) {}
 
   /// Merges `count` rows of `stride` floats; statistic i is about column `columns[i]`. Batches are merged by Chan, Golub
-  /// and LeVeque's formula (1979).
-  void Merge(const float* rows, int64_t count, int64_t stride, const std::vector<int64_t>& columns);
+  /// and LeVeque's formula (1979). With `ranks`, the rows of all processes are merged.
+  void Merge(const float* rows, int64_t count, int64_t stride, const std::vector<int64_t>& columns,
+             RankGroup* ranks = nullptr);
 
   /// Columns that are alike, `groups` times `columns` of them from `first` on, get the statistics of all their values.
   void Share(int64_t first, int64_t groups, int64_t columns);
@@ -40,7 +42,7 @@ struct TrainingState {
 
   /// Merges `count` observation rows into the statistics of box columns, and puts the new ones into the weights, except
   /// those that are fixed.
-  void MergeObservations(const Policy& policy, const float* rows, int64_t count);
+  void MergeObservations(const Policy& policy, const float* rows, int64_t count, RankGroup* ranks = nullptr);
 
   /// Takes the statistics in the weights for those of `count` observations.
   void AdoptObservations(const Policy& policy, double count);

@@ -131,6 +131,9 @@ export type UpdateMetrics = {
   entropyCoefficient: number | null
   /** SAC: of the critics. */
   gradientNorm: number | null
+  /** Where several processes learn together: computing this one's share of the gradients, and waiting and adding up. */
+  gradientSeconds: number | null
+  sharedSeconds: number | null
   epochsRun: number
   minibatchesRun: number
 }
@@ -233,4 +236,38 @@ export type LearnerOptions = {
   path?: 'auto' | 'autograd' | 'fused'
   /** Statistics of the normalizer that do not follow the observations. Absent: all do. */
   statistics?: FixedStatistics
+  /**
+   * The processes that learn together, by PPO, A2C or GRPO: each calls `update` with what its environments played, and all
+   * have the same weights before and after. `state` and `setState` are of all environments.
+   */
+  ranks?: NativeRanks
+}
+
+/** Where a process stands among those that train together, and what it plays. */
+export type RankPlace = {
+  /** Among the processes of its machine. */
+  local: number
+  /** Among all. */
+  rank: number
+  /** Of all. */
+  size: number
+  /** Of all environments. */
+  firstEnvironment: number
+  environments: number
+  allEnvironments: number
+}
+
+/** The class that the addon exports; runtime/learner/src/binding_ranks.cc is its other side. */
+export interface NativeRanks {
+  share(bytes: Uint8Array): Promise<Uint8Array[]>
+}
+
+/** Where the machines of a run meet; the first of them (0) listens there. */
+export type Rendezvous = { address: string; port: number; host: number; hosts: number; timeoutSeconds: number }
+
+export interface NativeRankHub {
+  descriptor(): number
+  joinHosts(rendezvous: Rendezvous, greeting: string): Promise<string[]>
+  abort(reason: string): void
+  close(): void
 }

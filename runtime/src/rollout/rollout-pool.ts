@@ -17,6 +17,8 @@ export type PoolOptions = {
   connect?: () => MessagePort
   /** Over all workers. */
   environments: number
+  /** Their numbers begin with this: others are played by other processes. */
+  firstEnvironment?: number
   /** Environments that play the same episodes, for `collectEpisodes`; left out: none, for `collect`. */
   groupSize?: number
   /** Unsigned 32-bit: the environments' and the sampled actions' randomness. */
@@ -99,13 +101,17 @@ export class RolloutPool {
     scenario,
     connect,
     environments,
+    firstEnvironment = 0,
     groupSize,
     seed,
     limits = {},
     keepLogs = false,
   }: PoolOptions): Promise<ScenarioDescription> {
     this.#active = this.#channels.slice(0, environments)
-    this.#split = splitEnvironments(environments, this.#active.length)
+    this.#split = splitEnvironments(environments, this.#active.length).map((part) => ({
+      ...part,
+      firstEnvironment: firstEnvironment + part.firstEnvironment,
+    }))
     const opened = await Promise.all(
       this.#active.map((channel, i) => {
         const link = connect?.() ?? null

@@ -21,13 +21,18 @@ export type StartedJob = {
   killed(): Promise<void>
 }
 
-/** Starts a job with `folder` as its working folder and `environment` beside TZ; nothing of ours is inherited. */
+/**
+ * Starts a job with `folder` as its working folder and `environment` beside TZ; nothing of ours is inherited but `memory`, a
+ * descriptor of memory that jobs share.
+ */
 export function startJob(
   { command: [file, ...parameters], bubblewrap, network }: WrappedCommand,
   folder: string,
   environment: Record<string, string>,
+  memory?: number,
 ): StartedJob {
   const filter = bubblewrap ? openFilter(folder, network) : undefined
+  const unused = memory === undefined ? [] : Array<'ignore'>(descriptors.memory - descriptors.filter).fill('ignore')
   const child = spawn(file, parameters, {
     cwd: folder,
     env: { TZ: 'UTC', ...environment },
@@ -36,7 +41,8 @@ export function startJob(
       'pipe',
       'pipe',
       'ipc',
-      ...(bubblewrap ? [filter ?? ('ignore' as const), 'pipe' as const, 'pipe' as const] : []),
+      ...(bubblewrap ? [filter ?? ('ignore' as const), 'pipe' as const, 'pipe' as const] : unused),
+      ...(memory === undefined ? [] : [memory]),
     ],
     serialization: 'advanced',
     // A process group of its own: Ctrl-C in a terminal reaches the whole group, and ending a run in order is ours to do.

@@ -44,6 +44,8 @@ export type SupervisedJob = {
    * processes of its own, behind the same walls.
    */
   library?: readonly string[]
+  /** A descriptor of memory that it shares with other jobs of the same run; see `descriptors`. */
+  memory?: number
   /** Runs it with a larger stack and twice the heap for guests: results must not depend on either. */
   otherSizes?: boolean
   /** The whole environment of the process beside TZ; nothing of ours is inherited. */
@@ -72,7 +74,7 @@ export async function superviseJob(options: SupervisedJob): Promise<unknown> {
       ...{ otherSizes, network, library },
     })
     if (options.signal?.aborted) throw cancelled()
-    const job = startJob(command, folder, options.environment ?? {})
+    const job = startJob(command, folder, options.environment ?? {}, options.memory)
     // A supervisor that is ended at once, as by a second Ctrl-C, must not leave a job that is deep in an update behind.
     const end = () => {
       job.kill()

@@ -45,8 +45,8 @@ export type WrappedCommand = {
   network: boolean
 }
 
-/** Descriptors of a job's process: 0 to 2, then Node's channel, then these. */
-export const descriptors = { filter: 4, info: 5, start: 6 } as const
+/** Descriptors of a job's process: 0 to 2, then Node's channel, then these; `memory` is what jobs of one run share. */
+export const descriptors = { filter: 4, info: 5, start: 6, memory: 7 } as const
 
 /**
  * No core dumps, no file longer than zero bytes (pipes are not files), few descriptors, few tasks. The kernel counts the

@@ -43,6 +43,8 @@ export const nothingLearned: UpdateMetrics = {
   valueMean: null,
   entropyCoefficient: null,
   gradientNorm: null,
+  gradientSeconds: null,
+  sharedSeconds: null,
   epochsRun: 0,
   minibatchesRun: 0,
 }

@@ -11,10 +11,13 @@ import {
 } from '@agentgym/contract'
 import { type EnvironmentSource, isExternal } from '../external/external-source.ts'
 import { seesGpu } from '../learner/learner-device.ts'
+import type { RankPlace } from '../learner/learner-types.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { superviseJob, threadEnvironment } from '../sandbox/supervisor.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
 import type { Checkpoint } from './checkpoint.ts'
+import type { Threads } from './processes-pay.ts'
+import { type RunJob, runTogether, type Together } from './run-together.ts'
 import { resolveAutomatic } from './settings.ts'
 import type { RunPlace, TrainingResult } from './training-loop.ts'
 import type { WarmStart } from './warm-start.ts'
@@ -52,6 +55,8 @@ export type RunTrainingOptions = {
   /** Kills the run at once: it rejects with `training_cancelled`. */
   signal?: AbortSignal
   limits?: Partial<JobLimits>
+  /** Several processes; left out: one. */
+  together?: Together
 }
 
 /**
@@ -64,23 +69,31 @@ export async function runTraining(options: RunTrainingOptions): Promise<Training
   const job: TrainingJob = {
     ...{ scenario, success, seed, checkpoint, learnerPath, everyIteration },
     start: checkpoint === null ? (options.start ?? null) : null,
-    plan: resolveAutomatic(options.plan),
+    plan: resolveAutomatic(options.plan, options.together?.processes),
     trajectories: options.trajectories ?? null,
     logs: options.onLogs !== undefined,
     pauseAt: options.pauseAt ?? null,
     gpu: seesGpu(),
+    ranks: null,
   }
-  const outcome = await superviseJob({
-    entry: new URL('./training.process.ts', import.meta.url),
-    job,
-    identity: scenario.identity,
-    network: isExternal(scenario),
-    limits: options.limits,
-    stop: options.stop,
-    signal: options.signal,
-    environment: threadEnvironment(),
-    onMessage: (message) => handle(message as TrainingMessage, options),
-  })
+  const onMessage = (message: TrainingMessage) => handle(message, options)
+  const run: RunJob = (job, parts) =>
+    superviseJob({
+      entry: new URL('./training.process.ts', import.meta.url),
+      job,
+      identity: scenario.identity,
+      network: isExternal(scenario),
+      limits: options.limits,
+      stop: options.stop,
+      environment: threadEnvironment(),
+      ...parts,
+      onMessage: (message) => parts.onMessage(message as TrainingMessage),
+    })
+  const { together, signal } = options
+  const several = together !== undefined && (together.processes > 1 || together.rendezvous !== undefined)
+  const outcome = several
+    ? await runTogether(job, together, { run, onMessage, signal })
+    : await run(job, { signal, onMessage })
   return outcome as TrainingOutcome
 }
 
@@ -126,6 +139,8 @@ export type TrainingJob = {
   pauseAt: number | null
   /** Whether it sees a GPU; it may not look itself. */
   gpu: boolean
+  /** One process of several: where it stands, and the threads that a single one would have. Null: it trains alone. */
+  ranks: { place: RankPlace; alone: Threads } | null
 }
 
 /** What the trainer process sends while it runs. Checkpoints travel as bytes: the trainer itself cannot write files. */
@@ -135,7 +150,8 @@ export type TrainingMessage =
   | { type: 'logs'; logs: ScenarioLogs }
   | { type: 'progress'; event: ProgressEvent }
   | { type: 'evaluation'; evaluation: Evaluation; place: RunPlace }
-  | { type: 'checkpoint'; bytes: Uint8Array; place: RunPlace & Pick<Checkpoint, 'dropped'> }
+  /** `salvaged`: another process was lost; every other one sends its own. */
+  | { type: 'checkpoint'; bytes: Uint8Array; place: RunPlace & Pick<Checkpoint, 'dropped'>; salvaged?: true }
   | { type: 'trajectory'; trajectory: Trajectory }
 
 /** Something that may keep the run from learning, and how to change it. */

@@ -41,14 +41,16 @@ export function continuedPlan(
 }
 
 function requestedPlan(plan: TrainingPlan, request: PlanRequest): TrainingPlan {
-  const { algorithm = plan.algorithm, steps, set = {} } = request
+  const { algorithm = plan.algorithm, steps, set = {}, processes } = request
   if (algorithm !== plan.algorithm) return resolveTrainingPlan({}, { algorithm })
   const settings: Record<string, unknown> = { ...plan.settings }
   if (steps !== undefined) settings.steps = steps
+  // Chosen for another number of processes.
+  if (processes !== undefined) Object.assign(settings, { rollout_workers: 0, learner_threads: 0 })
   for (const [key, text] of Object.entries(set)) {
     // Set last, so that it wins under whichever of its names it is given.
     delete settings[key]
     settings[key] = settingValue(key, text)
   }
-  return resolveAutomatic(resolveTrainingPlan({}, { algorithm, settings }))
+  return resolveAutomatic(resolveTrainingPlan({}, { algorithm, settings }), processes)
 }

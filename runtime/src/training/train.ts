@@ -13,7 +13,7 @@ import { locateFault } from '../sandbox/source-place.ts'
 import { assertContinues } from './checkpoint.ts'
 import { packageAgent } from './package-agent.ts'
 import { lockRun, writeAtomically } from './run-folder.ts'
-import { runTraining, type TrainingJob, type TrainingOutcome } from './run-training.ts'
+import { type RunTrainingOptions, runTraining, type TrainingJob, type TrainingOutcome } from './run-training.ts'
 import { checkpointPath, readSavedRun } from './saved-run.ts'
 import type { WarmStart } from './warm-start.ts'
 
@@ -36,6 +36,8 @@ export type TrainOptions = {
   signal?: AbortSignal
   limits?: Partial<JobLimits>
   learnerPath?: TrainingJob['learnerPath']
+  /** Several processes; left out: one. Every machine of a run writes the agent. */
+  together?: RunTrainingOptions['together']
   /** Sends what the scenario logs as events; else a notice says that it logs. */
   logs?: boolean
   onEvent(event: TrainingEvent): void
@@ -90,11 +92,11 @@ async function runTrainer(
   checkpoint: Uint8Array | null,
   path: string,
 ): Promise<NonNullable<TrainingOutcome>> {
-  const { scenario, plan, seed, start, signal, limits, learnerPath, logs = false, onEvent } = options
+  const { scenario, plan, seed, start, signal, limits, learnerPath, together, logs = false, onEvent } = options
   const outcome = await runTraining({
     scenario: 'external' in scenario ? scenario.external : await scenarioCode(scenario),
     success: scenario.package.agentgym.success,
-    ...{ plan, seed, checkpoint, start, limits, learnerPath },
+    ...{ plan, seed, checkpoint, start, limits, learnerPath, together },
     stop: signal,
     onDefaults: (defaults) => onEvent({ event: 'defaults', ...defaults }),
     onNotice: (notice) => onEvent({ event: 'notice', ...notice }),

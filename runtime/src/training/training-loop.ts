@@ -4,6 +4,7 @@ import type { Learner } from '../learner/learner-types.ts'
 import type { Algorithm, Iteration } from './algorithm.ts'
 import { type Checkpoint, MAX_REPLAY_BYTES } from './checkpoint.ts'
 import type { EvaluationPurpose, HeldOutEvaluation } from './held-out-evaluations.ts'
+import { isRankLost } from './joined-run.ts'
 import { appendToCurve, type CurvePoint, EpisodeStatistics, type RunClock, startClock } from './run-statistics.ts'
 
 /** Where a run stands: iterations done, and the environment steps that they took. */
@@ -35,7 +36,14 @@ export type TrainingRun = {
   pauseAt: number | null
   /** True once a stop is requested: the loop then writes a checkpoint and ends. */
   stopped(): boolean
+  /** Of several processes: what all do, from what each would. Left out: there is one. */
+  agree?(own: NextSteps): Promise<NextSteps>
+  /** Of several processes: takes a checkpoint once another is lost. */
+  onSalvage?(checkpoint: Checkpoint): void
 }
+
+/** After an iteration. */
+export type NextSteps = { stop: boolean; checkpoint: boolean }
 
 export type TrainingResult = {
   weights: Float32Array
@@ -57,10 +65,18 @@ export type TrainingResult = {
 
 /** Iterations of an algorithm, with what happens between them. Null: stopped by the user, with a checkpoint. */
 export async function runIterations(run: TrainingRun): Promise<TrainingResult | null> {
+  const state = await startOrResume(run)
+  try {
+    return await iterate(run, state)
+  } catch (error) {
+    if (isRankLost(error)) run.onSalvage?.(await checkpointOf(run, state))
+    throw error
+  }
+}
+
+async function iterate(run: TrainingRun, state: RunState): Promise<TrainingResult | null> {
   const { algorithm, plan } = run
   const { settings } = plan
-  const state = await startOrResume(run)
-
   while (state.steps < algorithm.stepsTotal) {
     const before = state.steps
     const iteration = await algorithm.iterate({ iteration: state.iteration, steps: before })
@@ -84,11 +100,13 @@ export async function runIterations(run: TrainingRun): Promise<TrainingResult | 
       const solved = await evaluateAndKeepBest(run, state)
       if (solved !== null) return finish(run, state, solved)
     }
-    if (run.stopped()) {
+    const own = { stop: run.stopped(), checkpoint: state.clock.secondsSinceMark() > 15 }
+    const next = (await run.agree?.(own)) ?? own
+    if (next.stop) {
       run.onCheckpoint(await checkpointOf(run, state))
       return null
     }
-    if (!ended && (crosses(settings.checkpoint_every, before, state.steps) || state.clock.secondsSinceMark() > 15)) {
+    if (!ended && (crosses(settings.checkpoint_every, before, state.steps) || next.checkpoint)) {
       run.onCheckpoint(await checkpointOf(run, state))
       state.clock.mark()
     }

@@ -17,6 +17,7 @@ import { LinkThread } from '../external/environment-link.ts'
 import { isExternal } from '../external/external-source.ts'
 import { createLearner, loadPath } from '../learner/learner.ts'
 import type { Learner } from '../learner/learner-types.ts'
+import { Ranks } from '../learner/ranks.ts'
 import { fixedStatistics } from '../policy/fixed-statistics.ts'
 import { parameterLayout } from '../policy/parameter-layout.ts'
 import { exportModel } from '../policy/policy-graph.ts'
@@ -24,6 +25,7 @@ import { loadProvider } from '../policy/policy-session.ts'
 import { RolloutPool } from '../rollout/rollout-pool.ts'
 import { type JobChannel, serveJob } from '../sandbox/job-process.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
+import { descriptors } from '../sandbox/walls.ts'
 import { a2c } from './a2c.ts'
 import type { Algorithm, RolloutObserver } from './algorithm.ts'
 import { assertContinues, type Checkpoint, decodeCheckpoint, encodeCheckpoint, settingsOf } from './checkpoint.ts'
@@ -32,13 +34,15 @@ import { chooseDefaults, MEASURED_STEPS, type Measurement, measureRewards, withC
 import { dqn } from './dqn.ts'
 import { grpo } from './grpo.ts'
 import { evaluateHeldOut } from './held-out-evaluations.ts'
+import { joinAlgorithm } from './joined-run.ts'
 import { isOffPolicy } from './off-policy.ts'
 import { policyOfPlan } from './policy-of-plan.ts'
 import { planRollouts, ppo } from './ppo.ts'
+import { payWatch } from './processes-pay.ts'
 import type { TrainingJob, TrainingMessage, TrainingOutcome } from './run-training.ts'
 import { sac } from './sac.ts'
 import { environmentsOf } from './settings.ts'
-import { type RunPlace, runIterations, type TrainingRun } from './training-loop.ts'
+import { type NextSteps, type RunPlace, runIterations, type TrainingRun } from './training-loop.ts'
 import { TrajectorySampler } from './trajectory-sampler.ts'
 import { assertStartsFrom } from './warm-start.ts'
 
@@ -48,7 +52,10 @@ const PROGRESS_INTERVAL_MS = 50
 serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
   const { seed, scenario, success } = job
   const { settings } = job.plan
-  const send = (message: TrainingMessage) => void channel.send(message)
+  // Of several processes the first of each machine speaks for all.
+  const speaks = job.ranks === null || job.ranks.place.local === 0
+  const send = (message: TrainingMessage) => void (speaks && channel.send(message))
+  const ranks = job.ranks === null ? null : new Ranks(descriptors.memory, job.ranks.place)
   const links = isExternal(scenario) ? await LinkThread.spawn() : null
   const connect = links === null ? undefined : () => links.connect()
   const threads = Promise.all([
@@ -62,9 +69,12 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
 
   const resume = readCheckpoint(job)
   const groupSize = job.plan.algorithm === 'grpo' ? job.plan.settings.group_size : undefined
-  const environments = environmentsOf(job.plan)
+  const { environments, firstEnvironment } = ranks?.place ?? {
+    environments: environmentsOf(job.plan),
+    firstEnvironment: 0,
+  }
   const description = await pool.open({
-    ...{ scenario, connect, environments, groupSize, seed, limits: channel.limits },
+    ...{ scenario, connect, environments, firstEnvironment, groupSize, seed, limits: channel.limits },
     keepLogs: job.logs,
   })
   const policy = policyOfPlan(job.plan, description, resume === null ? settings : settingsOf(resume.plan))
@@ -78,11 +88,12 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
     threads: settings.learner_threads,
     path: job.learnerPath,
     statistics: policy.normalizeObservation ? fixedStatistics(policy, description.observation) : undefined,
+    ranks: ranks?.native,
   })
   if (resume === null && job.start !== null) beginFrom(job.start, policy, learner)
   noticeMissingMemory(job.plan, description, policy, send)
   const encoders = await obtainEncoders(policy, channel.encoder)
-  const parts = { pool, policy, learner, encoders, executionProvider: devices.rollouts }
+  const parts = { pool, policy, learner, encoders, executionProvider: devices.rollouts, ranks }
   const plan = await completedPlan(job, resume, description, { measure: () => measure(job.plan, parts), send })
   const { initial_log_std } = plan.settings
   if (resume === null && job.start === null && initial_log_std !== null) {
@@ -99,19 +110,30 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
     ...{ plan, seed, learner, resume },
     parent: job.start?.parent ?? null,
     scenarioHash: scenario.identity.hash,
-    algorithm: algorithmOf(plan, seed, policy, { collector: pool, learner, observe }),
+    algorithm: joinedAlgorithm(
+      job,
+      algorithmOf(plan, seed, policy, { collector: pool, learner, observe }),
+      ranks,
+      send,
+    ),
     reference: referenceOf(job, resume, learner),
-    evaluate: (weights, purpose) => evaluateHeldOut(heldOut, weights, purpose),
+    evaluate: (weights, purpose) => inFirst(ranks, () => evaluateHeldOut(heldOut, weights, purpose)),
     onProgress: progress(job, channel, (event) =>
       send({ type: 'progress', event: { ...event, ...textEncoding(pool.encoding) } }),
     ),
     onEvaluation: (evaluation, place) => send({ type: 'evaluation', evaluation, place }),
-    onCheckpoint: (checkpoint) =>
-      send({ type: 'checkpoint', bytes: encodeCheckpoint(checkpoint), place: placeOf(checkpoint) }),
+    onCheckpoint: (checkpoint) => {
+      if (speaks) send({ type: 'checkpoint', bytes: encodeCheckpoint(checkpoint), place: placeOf(checkpoint) })
+    },
     pauseAt: job.pauseAt,
     stopped: channel.stopRequested,
+    agree: (own) => agree(ranks, own),
+    onSalvage: (checkpoint) => {
+      const bytes = encodeCheckpoint(checkpoint)
+      void channel.send({ type: 'checkpoint', bytes, place: placeOf(checkpoint), salvaged: true })
+    },
   })
-  if (result === null) return null
+  if (result === null || !speaks) return null
   const checkpoint = encodeCheckpoint(result.checkpoint)
   return { plan, seed, description, policy, model: exportModel(policy, result.weights), ...result, checkpoint }
 })
@@ -174,19 +196,49 @@ async function measure(
     learner,
     encoders,
     executionProvider,
+    ranks,
   }: {
     pool: RolloutPool
     policy: PolicySpec
     learner: Learner
     encoders: EncoderSet
     executionProvider: ExecutionProvider
+    ranks: Ranks | null
   },
 ): Promise<Measurement> {
   const steps = Math.min(MEASURED_STEPS, plan.settings.steps)
   const rolloutSteps = Math.max(1, Math.floor(steps / environmentsOf(plan)))
   await pool.configure({ spec: policy, rolloutSteps, executionProvider, encoders })
   const { segments } = await pool.collect(learner.weights(), 0)
-  return measureRewards(segments)
+  if (ranks === null) return measureRewards(segments)
+  const played = segments.map(({ steps, environments, rewards, flags }) => ({ steps, environments, rewards, flags }))
+  return measureRewards((await ranks.share(played)).flat())
+}
+
+function joinedAlgorithm(
+  { plan, ranks: place }: TrainingJob,
+  algorithm: Algorithm,
+  ranks: Ranks | null,
+  send: (message: TrainingMessage) => void,
+): Algorithm {
+  if (ranks === null || place === null) return algorithm
+  const measured = payWatch(plan.settings, place.alone, (message, hint) =>
+    send({ type: 'notice', notice: { message, hint } }),
+  )
+  // PPO and A2C count the steps of all environments, which their settings say.
+  return joinAlgorithm(algorithm, ranks, { stepsAreOwn: plan.algorithm === 'grpo', measured })
+}
+
+/** Of several processes: in the first alone, for all. */
+function inFirst<Value>(ranks: Ranks | null, work: () => Promise<Value>): Promise<Value> {
+  return ranks === null ? work() : ranks.fromFirst(work)
+}
+
+/** A stop that one machine requests holds for all; the first process's clock is the run's. */
+async function agree(ranks: Ranks | null, own: NextSteps): Promise<NextSteps> {
+  if (ranks === null) return own
+  const all = await ranks.share(own)
+  return { stop: all.some(({ stop }) => stop), checkpoint: all[0].checkpoint }
 }
 
 /** Passes on what the scenario logs, or notices once that it does: nothing is dropped in silence. */

@@ -127,6 +127,7 @@ export const errorCatalog = {
   disk_read_only: { exit: 1, status: 500, summary: 'The file system is read-only.' },
   file_access_denied: { exit: 1, status: 500, summary: 'The permissions of a file or folder do not allow this.' },
   too_many_open_files: { exit: 1, status: 503, summary: 'Too many files are open.' },
+  rank_lost: { exit: 1, status: 503, summary: 'A process of a run of several processes was lost.' },
   training_failed: { exit: 1, status: 500, summary: 'The trainer process failed.' },
   training_cancelled: { exit: 1, status: 409, summary: 'The run was canceled; its last checkpoint is kept.' },
   session_not_found: { exit: 1, status: 404, summary: 'The session of an environment does not exist, or has ended.' },

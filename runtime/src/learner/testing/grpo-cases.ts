@@ -38,7 +38,7 @@ export function randomEpisodes(spec: PolicySpec, lengths: number[], random: () =
   return { ...segment, lengths: Int32Array.from(lengths) }
 }
 
-/** The same episodes, cut into segments of these numbers of environments. */
+/** The same rollout, cut into segments of these numbers of environments. */
 export function cutSegments(segment: RolloutSegment, parts: number[]): RolloutSegment[] {
   const { steps, environments } = segment
   const rows = steps * environments
@@ -63,7 +63,7 @@ export function cutSegments(segment: RolloutSegment, parts: number[]): RolloutSe
       flags: take(segment.flags, steps),
       masks: segment.masks === null ? null : take(segment.masks, steps),
       lengths: segment.lengths?.slice(first, first + count) ?? null,
-      states: null,
+      states: segment.states === null ? null : take(segment.states, 1),
     }
     first += count
     return part

@@ -34,6 +34,13 @@ import {
   resumedRequest,
   writeRunRequest,
 } from './agent-folder.ts'
+import {
+  addProcessOptions,
+  type ProcessFlags,
+  processText,
+  refuseWithProcesses,
+  togetherOf,
+} from './train-processes.ts'
 import { type RemoteFlags, trainRemote } from './train-remote.ts'
 
 export function addTrainCommand(program: Command, action: MakeAction): void {
@@ -41,7 +48,7 @@ export function addTrainCommand(program: Command, action: MakeAction): void {
     .command('train')
     .argument('[TARGET]', 'scenario folder, built-in name, or @scope/name[@range] from the registry')
     .description('train an agent on a scenario, or on an environment of your own')
-  addEnvironmentOptions(command, environmentText)
+  addProcessOptions(addEnvironmentOptions(command, environmentText))
     .option('--target <RETURN>', 'with --env: mean return to reach on held-out episodes (default: none)', targetReturn)
     .option('--algorithm <NAME>', `${trainingAlgorithms.join(', ')} (default: the scenario's, else ppo)`)
     .option('--steps <N>', "environment steps (default: the scenario's)", wholeNumber('steps', countRange))
@@ -75,7 +82,8 @@ const environmentText =
   'train on a process of yours: gymnasium:ID, python:MODULE:FUNCTION, openenv:URL, or the http:// or ws:// address of a server of the vector protocol'
 
 export type TrainFlags = Omit<RemoteFlags, 'seed'> &
-  EnvironmentFlags & {
+  EnvironmentFlags &
+  ProcessFlags & {
     target?: number
     seed?: number[]
     resume?: boolean
@@ -136,7 +144,7 @@ async function trainOn(
     const saved = await runtime.readSavedRun(out)
     const request = await resumedRequest(out, { ...flags, seed: flags.seed?.[0] }, saved?.checkpoint ?? null, context)
     if (saved !== null) {
-      const plan = runtime.continuedPlan(saved, scenario, request)
+      const plan = runtime.continuedPlan(saved, scenario, { ...request, processes: flags.processes })
       await trainOne(job, { request, plan, out, resume: true, parent: saved.checkpoint.parent })
       return
     }
@@ -173,9 +181,10 @@ function newRun(job: TrainJob, seed: number, out: string): PlannedRun {
   return plannedRun(job, { algorithm, steps, seed, set, from: job.from }, out)
 }
 
-function plannedRun({ runtime, scenario, start }: TrainJob, request: RunRequest, out: string): PlannedRun {
+function plannedRun({ runtime, scenario, start, flags }: TrainJob, request: RunRequest, out: string): PlannedRun {
+  const asked = { ...request, processes: flags.processes }
   const plan =
-    start === undefined ? runtime.resolvePlan(scenario, request) : runtime.warmStartPlan(scenario, request, start)
+    start === undefined ? runtime.resolvePlan(scenario, asked) : runtime.warmStartPlan(scenario, asked, start)
   return { request, plan, out, resume: false, parent: start?.parent }
 }
 
@@ -236,6 +245,7 @@ async function trainOne(job: TrainJob, { request, plan, out, resume, parent }: P
       resume,
       start,
       signal: interrupt.signal,
+      together: togetherOf(flags),
       logs: context.verbose,
       onEvent: (event) => {
         recorder.event(event)
@@ -303,6 +313,8 @@ function refuseContradictions(flags: TrainFlags, context: CommandContext): void 
   if (remoteOnly !== undefined && !flags.remote) {
     throw clash(`--${remoteOnly} needs --remote`, `Add --remote, or remove --${remoteOnly}.`)
   }
+  refuseWithProcesses(flags)
+  togetherOf(flags)
   if (flags.target !== undefined && flags.env === undefined) {
     throw clash('--target needs --env', "A scenario's own success criteria are in its package.json.")
   }
@@ -365,7 +377,7 @@ function explainCheckpoint(error: unknown, { again, scenario, flags, context }: 
   if (!(error instanceof AgentGymError) || typeof error.data.checkpoint !== 'string') return error
   const several = (flags.seed?.length ?? 1) > 1
   const outOption = flags.out === undefined && !several ? '' : ` --out ${shellQuote(context.displayPath(out))}`
-  const command = `agentgym train ${again}${outOption} --resume`
+  const command = `agentgym train ${again}${outOption}${processText(flags)} --resume`
   const cancelled = error.code === 'training_cancelled'
   const checkpoint = `Checkpoint: ${context.displayPath(error.data.checkpoint)}.`
   // A scenario that was corrected is another one; an environment of the user's goes on as what it was.
