@@ -186,9 +186,7 @@ class FusedEngine final : public Engine {
   }
 
   double GradientNorm() override { return gradient_.Norm(); }
-
   void ReadGradient(float* gradient) override { std::copy(gradient_.values().begin(), gradient_.values().end(), gradient); }
-
   void WriteGradient(const float* gradient) override { gradient_.Replace(gradient); }
 
   void Step(const OptimizerStep& step) override {

@@ -18,15 +18,37 @@ export function isRankLost(error: unknown): boolean {
   return error instanceof AgentGymError && error.code === 'rank_lost'
 }
 
+/** How several processes share the decisions of a run, as one of them sees it. */
+export type JoinedRun = {
+  ranks: Ranks
+  algorithm(own: Algorithm): Algorithm
+  /** What all do after an iteration: a stop that one machine requests holds for all; the first process's clock is the run's. */
+  agree<Next extends { stop: boolean }>(own: Next): Promise<Next>
+}
+
+export function joinRun(ranks: Ranks, options: JoinOptions): JoinedRun {
+  return {
+    ranks,
+    algorithm: (own) => joinAlgorithm(own, ranks, options),
+    async agree(own) {
+      const all = await ranks.share(own)
+      return { ...all[0], stop: all.some(({ stop }) => stop) }
+    },
+  }
+}
+
+type JoinOptions = {
+  /** Whether an iteration's steps are those of its process, not of all. */
+  stepsAreOwn: boolean
+  /** Takes how long each process took for an iteration. */
+  measured(iterations: OwnIteration[]): void
+}
+
 /**
  * An algorithm that several processes run together, as the training loop of each of them sees it: all see the episodes of
- * all. The learner has added up their gradients by then. `measured` takes how long each of them took.
+ * all. The learner has added up their gradients by then.
  */
-export function joinAlgorithm(
-  algorithm: Algorithm,
-  ranks: Ranks,
-  { stepsAreOwn, measured }: { stepsAreOwn: boolean; measured: (iterations: OwnIteration[]) => void },
-): Algorithm {
+function joinAlgorithm(algorithm: Algorithm, ranks: Ranks, { stepsAreOwn, measured }: JoinOptions): Algorithm {
   /** By environment: the episode that is under way. */
   const underWay = new Map<number, number>()
   const snapshot = async (): Promise<EpisodeSnapshot[]> => {

@@ -18,7 +18,7 @@ import type { OpenedEnvironment, RunSubject } from '../external/opened-environme
 import { identityOf } from '../sandbox/build-scenario.ts'
 import { drawLearningCurve } from './learning-curve.ts'
 import { writeAtomically } from './run-folder.ts'
-import type { TrainingOutcome } from './run-training.ts'
+import type { TrainingOutcome } from './training-job.ts'
 
 type TrainedAgent = {
   outcome: NonNullable<TrainingOutcome>

@@ -1,7 +1,5 @@
 import type { OwnIteration } from './joined-run.ts'
-
-/** Threads of a process. */
-export type Threads = { rollout_workers: number; learner_threads: number }
+import type { Threads } from './settings.ts'
 
 /** Iterations that are looked at, after the first, which is slower. */
 const LOOKED_AT = 5
@@ -9,7 +7,7 @@ const LOOKED_AT = 5
 /** Less than a twentieth saved is noise. */
 const LEAST_GAIN = 1.05
 
-export type Measured = { together: number; alone: number; shared: number }
+type Measured = { together: number; alone: number; shared: number }
 
 /**
  * Seconds of an iteration by several processes, and those that one process with `alone` threads would take, from what each

@@ -6,8 +6,8 @@ import { RankHub } from '../learner/ranks.ts'
 import { splitEnvironments } from '../rollout/rollout-pool.ts'
 import { isRankLost } from './joined-run.ts'
 import { isOffPolicy } from './off-policy.ts'
-import type { TrainingJob, TrainingMessage } from './run-training.ts'
 import { environmentsOf, threadsAlone } from './settings.ts'
+import type { TrainingJob, TrainingMessage } from './training-job.ts'
 
 /** A run of several processes: those of this machine, and where it meets others. */
 export type Together = {

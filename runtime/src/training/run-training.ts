@@ -1,7 +1,6 @@
 import {
   type ChosenDefaults,
   type Evaluation,
-  type PolicySpec,
   type ProgressEvent,
   type ScenarioLogs,
   type SuccessCriteria,
@@ -11,15 +10,13 @@ import {
 } from '@agentgym/contract'
 import { type EnvironmentSource, isExternal } from '../external/external-source.ts'
 import { seesGpu } from '../learner/learner-device.ts'
-import type { RankPlace } from '../learner/learner-types.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { superviseJob, threadEnvironment } from '../sandbox/supervisor.ts'
-import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
 import type { Checkpoint } from './checkpoint.ts'
-import type { Threads } from './processes-pay.ts'
 import { type RunJob, runTogether, type Together } from './run-together.ts'
 import { resolveAutomatic } from './settings.ts'
-import type { RunPlace, TrainingResult } from './training-loop.ts'
+import type { TrainingJob, TrainingMessage, TrainingNotice, TrainingOutcome } from './training-job.ts'
+import type { RunPlace } from './training-loop.ts'
 import type { WarmStart } from './warm-start.ts'
 
 export type RunTrainingOptions = {
@@ -115,58 +112,3 @@ function handle(message: TrainingMessage, options: RunTrainingOptions): void | P
       return options.onTrajectory?.(message.trajectory)
   }
 }
-
-/** What the trainer process gets: nothing but the job. */
-export type TrainingJob = {
-  scenario: EnvironmentSource
-  success: SuccessCriteria
-  /** Rollout workers and learner threads chosen: none of them 0. */
-  plan: TrainingPlan
-  seed: number
-  /** An encoded checkpoint to go on from. */
-  checkpoint: Uint8Array | null
-  /** What a new run starts from; null: random weights, or a checkpoint. */
-  start: WarmStart | null
-  /** The learner's own path; the fused one where it covers the policy. */
-  learnerPath: 'auto' | 'autograd' | 'fused'
-  /** Progress of every iteration; else a fast run leaves some out. */
-  everyIteration: boolean
-  /** Iterations between sampled trajectories, the first iteration's included; null samples none. */
-  trajectories: { every: number } | null
-  /** Sends what the scenario logs; else it is only noticed that it does. */
-  logs: boolean
-  /** See `RunTrainingOptions`; null: at no step. */
-  pauseAt: number | null
-  /** Whether it sees a GPU; it may not look itself. */
-  gpu: boolean
-  /** One process of several: where it stands, and the threads that a single one would have. Null: it trains alone. */
-  ranks: { place: RankPlace; alone: Threads } | null
-}
-
-/** What the trainer process sends while it runs. Checkpoints travel as bytes: the trainer itself cannot write files. */
-export type TrainingMessage =
-  | { type: 'defaults'; defaults: ChosenDefaults }
-  | { type: 'notice'; notice: TrainingNotice }
-  | { type: 'logs'; logs: ScenarioLogs }
-  | { type: 'progress'; event: ProgressEvent }
-  | { type: 'evaluation'; evaluation: Evaluation; place: RunPlace }
-  /** `salvaged`: another process was lost; every other one sends its own. */
-  | { type: 'checkpoint'; bytes: Uint8Array; place: RunPlace & Pick<Checkpoint, 'dropped'>; salvaged?: true }
-  | { type: 'trajectory'; trajectory: Trajectory }
-
-/** Something that may keep the run from learning, and how to change it. */
-type TrainingNotice = { message: string; hint: string }
-
-/** A trained agent, and how it was trained. Null: stopped in order, after a checkpoint. */
-export type TrainingOutcome =
-  | ({
-      /** As it ran. */
-      plan: TrainingPlan
-      seed: number
-      description: ScenarioDescription
-      policy: PolicySpec
-      model: Uint8Array
-      /** Encoded: where training ended. */
-      checkpoint: Uint8Array
-    } & Omit<TrainingResult, 'checkpoint'>)
-  | null

@@ -1,7 +1,6 @@
 import { availableParallelism } from 'node:os'
 import { resolveTrainingPlan, settingValue, type TrainingPlan } from '@agentgym/contract'
 import type { RunSubject } from '../external/opened-environment.ts'
-import type { Threads } from './processes-pay.ts'
 
 export type PlanRequest = {
   algorithm?: string
@@ -43,6 +42,9 @@ export function resolveAutomatic(plan: TrainingPlan, processes = 1): TrainingPla
   const chosen = { rollout_workers: Math.min(workers, environments), learner_threads: threads }
   return { ...plan, settings: { ...plan.settings, ...chosen } } as TrainingPlan
 }
+
+/** Of a process. */
+export type Threads = { rollout_workers: number; learner_threads: number }
 
 /** What a single process would choose. */
 export function threadsAlone(plan: TrainingPlan): Threads {

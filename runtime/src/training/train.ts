@@ -13,8 +13,9 @@ import { locateFault } from '../sandbox/source-place.ts'
 import { assertContinues } from './checkpoint.ts'
 import { packageAgent } from './package-agent.ts'
 import { lockRun, writeAtomically } from './run-folder.ts'
-import { type RunTrainingOptions, runTraining, type TrainingJob, type TrainingOutcome } from './run-training.ts'
+import { type RunTrainingOptions, runTraining } from './run-training.ts'
 import { checkpointPath, readSavedRun } from './saved-run.ts'
+import type { TrainingJob, TrainingOutcome } from './training-job.ts'
 import type { WarmStart } from './warm-start.ts'
 
 export type TrainOptions = {

@@ -34,15 +34,15 @@ import { chooseDefaults, MEASURED_STEPS, type Measurement, measureRewards, withC
 import { dqn } from './dqn.ts'
 import { grpo } from './grpo.ts'
 import { evaluateHeldOut } from './held-out-evaluations.ts'
-import { joinAlgorithm } from './joined-run.ts'
+import { type JoinedRun, joinRun } from './joined-run.ts'
 import { isOffPolicy } from './off-policy.ts'
 import { policyOfPlan } from './policy-of-plan.ts'
 import { planRollouts, ppo } from './ppo.ts'
 import { payWatch } from './processes-pay.ts'
-import type { TrainingJob, TrainingMessage, TrainingOutcome } from './run-training.ts'
 import { sac } from './sac.ts'
 import { environmentsOf } from './settings.ts'
-import { type NextSteps, type RunPlace, runIterations, type TrainingRun } from './training-loop.ts'
+import type { TrainingJob, TrainingMessage, TrainingOutcome } from './training-job.ts'
+import { type RunPlace, runIterations, type TrainingRun } from './training-loop.ts'
 import { TrajectorySampler } from './trajectory-sampler.ts'
 import { assertStartsFrom } from './warm-start.ts'
 
@@ -55,7 +55,7 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
   // Of several processes the first of each machine speaks for all.
   const speaks = job.ranks === null || job.ranks.place.local === 0
   const send = (message: TrainingMessage) => void (speaks && channel.send(message))
-  const ranks = job.ranks === null ? null : new Ranks(descriptors.memory, job.ranks.place)
+  const joined = joinOthers(job, send)
   const links = isExternal(scenario) ? await LinkThread.spawn() : null
   const connect = links === null ? undefined : () => links.connect()
   const threads = Promise.all([
@@ -69,10 +69,7 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
 
   const resume = readCheckpoint(job)
   const groupSize = job.plan.algorithm === 'grpo' ? job.plan.settings.group_size : undefined
-  const { environments, firstEnvironment } = ranks?.place ?? {
-    environments: environmentsOf(job.plan),
-    firstEnvironment: 0,
-  }
+  const { environments, firstEnvironment } = ownEnvironments(job)
   const description = await pool.open({
     ...{ scenario, connect, environments, firstEnvironment, groupSize, seed, limits: channel.limits },
     keepLogs: job.logs,
@@ -88,12 +85,12 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
     threads: settings.learner_threads,
     path: job.learnerPath,
     statistics: policy.normalizeObservation ? fixedStatistics(policy, description.observation) : undefined,
-    ranks: ranks?.native,
+    ranks: joined?.ranks.native,
   })
   if (resume === null && job.start !== null) beginFrom(job.start, policy, learner)
   noticeMissingMemory(job.plan, description, policy, send)
   const encoders = await obtainEncoders(policy, channel.encoder)
-  const parts = { pool, policy, learner, encoders, executionProvider: devices.rollouts, ranks }
+  const parts = { pool, policy, learner, encoders, executionProvider: devices.rollouts, joined }
   const plan = await completedPlan(job, resume, description, { measure: () => measure(job.plan, parts), send })
   const { initial_log_std } = plan.settings
   if (resume === null && job.start === null && initial_log_std !== null) {
@@ -106,32 +103,26 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
     ...{ evaluator, scenario, success, policy, encoders, description, settings },
     limits: channel.limits,
   }
+  const algorithm = algorithmOf(plan, seed, policy, { collector: pool, learner, observe })
   const result = await runIterations({
     ...{ plan, seed, learner, resume },
     parent: job.start?.parent ?? null,
     scenarioHash: scenario.identity.hash,
-    algorithm: joinedAlgorithm(
-      job,
-      algorithmOf(plan, seed, policy, { collector: pool, learner, observe }),
-      ranks,
-      send,
-    ),
+    algorithm: joined?.algorithm(algorithm) ?? algorithm,
     reference: referenceOf(job, resume, learner),
-    evaluate: (weights, purpose) => inFirst(ranks, () => evaluateHeldOut(heldOut, weights, purpose)),
+    evaluate: (weights, purpose) => {
+      const evaluate = () => evaluateHeldOut(heldOut, weights, purpose)
+      return joined?.ranks.fromFirst(evaluate) ?? evaluate()
+    },
     onProgress: progress(job, channel, (event) =>
       send({ type: 'progress', event: { ...event, ...textEncoding(pool.encoding) } }),
     ),
     onEvaluation: (evaluation, place) => send({ type: 'evaluation', evaluation, place }),
-    onCheckpoint: (checkpoint) => {
-      if (speaks) send({ type: 'checkpoint', bytes: encodeCheckpoint(checkpoint), place: placeOf(checkpoint) })
-    },
+    onCheckpoint: (checkpoint) => void (speaks && send(checkpointMessage(checkpoint))),
     pauseAt: job.pauseAt,
     stopped: channel.stopRequested,
-    agree: (own) => agree(ranks, own),
-    onSalvage: (checkpoint) => {
-      const bytes = encodeCheckpoint(checkpoint)
-      void channel.send({ type: 'checkpoint', bytes, place: placeOf(checkpoint), salvaged: true })
-    },
+    agree: joined?.agree,
+    onSalvage: (checkpoint) => void channel.send({ ...checkpointMessage(checkpoint), salvaged: true }),
   })
   if (result === null || !speaks) return null
   const checkpoint = encodeCheckpoint(result.checkpoint)
@@ -196,49 +187,38 @@ async function measure(
     learner,
     encoders,
     executionProvider,
-    ranks,
+    joined,
   }: {
     pool: RolloutPool
     policy: PolicySpec
     learner: Learner
     encoders: EncoderSet
     executionProvider: ExecutionProvider
-    ranks: Ranks | null
+    joined: JoinedRun | null
   },
 ): Promise<Measurement> {
   const steps = Math.min(MEASURED_STEPS, plan.settings.steps)
   const rolloutSteps = Math.max(1, Math.floor(steps / environmentsOf(plan)))
   await pool.configure({ spec: policy, rolloutSteps, executionProvider, encoders })
   const { segments } = await pool.collect(learner.weights(), 0)
-  if (ranks === null) return measureRewards(segments)
+  if (joined === null) return measureRewards(segments)
   const played = segments.map(({ steps, environments, rewards, flags }) => ({ steps, environments, rewards, flags }))
-  return measureRewards((await ranks.share(played)).flat())
+  return measureRewards((await joined.ranks.share(played)).flat())
 }
 
-function joinedAlgorithm(
-  { plan, ranks: place }: TrainingJob,
-  algorithm: Algorithm,
-  ranks: Ranks | null,
-  send: (message: TrainingMessage) => void,
-): Algorithm {
-  if (ranks === null || place === null) return algorithm
-  const measured = payWatch(plan.settings, place.alone, (message, hint) =>
+/** Connects the job to the other processes of its run; null where it trains alone. */
+function joinOthers({ plan, ranks }: TrainingJob, send: (message: TrainingMessage) => void): JoinedRun | null {
+  if (ranks === null) return null
+  const measured = payWatch(plan.settings, ranks.alone, (message, hint) =>
     send({ type: 'notice', notice: { message, hint } }),
   )
   // PPO and A2C count the steps of all environments, which their settings say.
-  return joinAlgorithm(algorithm, ranks, { stepsAreOwn: plan.algorithm === 'grpo', measured })
+  return joinRun(new Ranks(descriptors.memory, ranks.place), { stepsAreOwn: plan.algorithm === 'grpo', measured })
 }
 
-/** Of several processes: in the first alone, for all. */
-function inFirst<Value>(ranks: Ranks | null, work: () => Promise<Value>): Promise<Value> {
-  return ranks === null ? work() : ranks.fromFirst(work)
-}
-
-/** A stop that one machine requests holds for all; the first process's clock is the run's. */
-async function agree(ranks: Ranks | null, own: NextSteps): Promise<NextSteps> {
-  if (ranks === null) return own
-  const all = await ranks.share(own)
-  return { stop: all.some(({ stop }) => stop), checkpoint: all[0].checkpoint }
+/** What this process plays. */
+function ownEnvironments({ plan, ranks }: TrainingJob) {
+  return ranks?.place ?? { environments: environmentsOf(plan), firstEnvironment: 0 }
 }
 
 /** Passes on what the scenario logs, or notices once that it does: nothing is dropped in silence. */
@@ -350,6 +330,10 @@ function progress(
 
 function textEncoding({ texts, encoded }: EncodingCounts): Pick<ProgressEvent, 'text_encoding'> {
   return texts === 0 ? {} : { text_encoding: { texts, encoded, hit_rate: 1 - encoded / texts } }
+}
+
+function checkpointMessage(checkpoint: Checkpoint) {
+  return { type: 'checkpoint' as const, bytes: encodeCheckpoint(checkpoint), place: placeOf(checkpoint) }
 }
 
 function placeOf({ iteration, steps, seconds, dropped }: Checkpoint): RunPlace & Pick<Checkpoint, 'dropped'> {
