@@ -1,3 +1,4 @@
+import { studyNote } from '@agentgym/contract'
 import { openTestSite, password, type TestBrowser, type TestPage, type TestSite } from '@agentgym/testkit/site'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { openPublisher } from './publish-sampled.ts'
@@ -102,6 +103,16 @@ describe('runs', () => {
       runs: { id: string }[]
     }
     for (const { id } of runs) await owner.api('POST', `/v1/runs/${id}/cancel`, {})
+  })
+
+  it('of a study can be chosen on the page of a sweep', async () => {
+    const note = studyNote('0d3f8a52-4c8f-4d8c-9b62-0a4b1c5e7f00', 'candidate 1')
+    const { id } = (await (await owner.api('POST', '/v1/runs', { scenario: '@acme/pole', note })).json()) as {
+      id: string
+    }
+    const { text } = await owner.get('/runs/sweep?scenario=@acme/pole&study=0d3f8a52')
+    expect(text).toContain('<option value="0d3f8a52" selected="">Study 0d3f8a52 (1 run)</option>')
+    await owner.api('POST', `/v1/runs/${id}/cancel`, {})
   })
 
   it('in training show their curve, and reload on request', async () => {

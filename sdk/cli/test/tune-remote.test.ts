@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { type Run, runListSchema } from '@agentgym/contract'
+import { type Run, runListSchema, studyOfNote } from '@agentgym/contract'
 import { runCli, writeReadme } from '@agentgym/testkit/command-line'
 import { isLong } from '@agentgym/testkit/tier'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -90,6 +90,10 @@ describe('tune --remote', { timeout: 600_000 }, () => {
     expect(runs.filter(({ state }) => state === 'paused')).toHaveLength(candidates)
     expect(runs.filter(({ state }) => state === 'completed')).toHaveLength(confirmations)
     expect(runs).toHaveLength(candidates + confirmations)
+    // One study, which the page of the sweep shows by its ID.
+    expect(new Set(runs.map(({ note }) => studyOfNote(note)))).toEqual(
+      new Set([expect.stringMatching(/^[0-9a-f]{8}$/)]),
+    )
   })
 
   if (isLong) {

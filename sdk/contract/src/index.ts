@@ -431,6 +431,7 @@ export {
   spaceLeaves,
 } from './space-description.ts'
 export { type JsonSchema, maskSchema, observationSchema } from './space-schema.ts'
+export { shortStudyId, studyNote, studyOfNote } from './study-note.ts'
 export {
   type CheckReport,
   type ChosenDefaults,

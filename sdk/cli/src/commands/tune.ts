@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { AgentGymError, resolveTrainingPlan, trainingAlgorithms } from '@agentgym/contract'
+import { AgentGymError, resolveTrainingPlan, shortStudyId, trainingAlgorithms } from '@agentgym/contract'
 import type { Importance, PairedInterval } from '@agentgym/runtime'
 import type { Command } from 'commander'
 import type { CommandContext, MakeAction, Runtime } from '../command-context.ts'
@@ -19,7 +19,13 @@ import {
   type StudyRun,
   searchSettings,
 } from '../tuning/run-study.ts'
-import { type Study, type StudyConfirmation, StudyFolder, type StudyResult } from '../tuning/study-folder.ts'
+import {
+  type RemoteStudy,
+  type Study,
+  type StudyConfirmation,
+  StudyFolder,
+  type StudyResult,
+} from '../tuning/study-folder.ts'
 import { defaultParallel, openPlace, remoteStudy, type StudyPlace, trainerOf } from '../tuning/study-place.ts'
 import type { StudyTrainer } from '../tuning/study-trainer.ts'
 import { blockChanges, tunedBlock, writeTrainingBlock } from '../tuning/training-block.ts'
@@ -203,9 +209,16 @@ function startLines({ study, context }: StudyRun, out: string): string[] {
   return [
     `${symbols.next} Tuning ${paint.bold(safeText(`${name}@${version}`, 230))} with ${study.algorithm}, ${formatCount(study.budget)} steps (${formatValue(Math.round(runs * 10) / 10)} whole runs), ${study.parallel} at a time, seed ${study.seed}`,
     `  ${paint.dim('Then')} ${study.confirm} ${paint.dim('new seeds of the best and the current settings:')} up to ${formatCount(2 * study.confirm * study.steps)} steps`,
-    ...(study.remote ? [`  ${paint.dim('Workers of')} ${safeText(study.remote.server)}`] : []),
+    ...(study.remote ? [`  ${paint.dim('Runs on the server:')} ${safeText(sweepAddress(study.remote, name))}`] : []),
     `  ${paint.dim('Study folder:')} ${safeText(context.displayPath(out))}`,
   ]
+}
+
+/** The page that compares the study's runs. */
+function sweepAddress({ server, id }: RemoteStudy, scenario: string): string {
+  const page = new URL('/runs/sweep', server)
+  page.search = String(new URLSearchParams({ scenario, study: shortStudyId(id) }))
+  return page.href
 }
 
 type Outcome = { results: StudyResult[]; best: StudyResult; confirmation: StudyConfirmation[] }

@@ -1,5 +1,12 @@
 import { watchRun } from '@agentgym/client'
-import { AgentGymError, type Evaluation, type Run, type RunEvent, type StartRunRequest } from '@agentgym/contract'
+import {
+  AgentGymError,
+  type Evaluation,
+  type Run,
+  type RunEvent,
+  type StartRunRequest,
+  studyNote,
+} from '@agentgym/contract'
 import type { Connection } from '../account/connection.ts'
 import { clientOf, explained, idempotencyKey } from '../registry/call-api.ts'
 import { hasEnded, pauseRun, readRun, resumeRun, startRun } from '../runs/run-api.ts'
@@ -38,14 +45,14 @@ export class ServerTrainer implements StudyTrainer {
 
   async candidate({ candidate, from, steps, plan, onProgress }: CandidateJob) {
     const { seed, rungs } = this.#study
-    const request = { ...this.#request(plan, `tune: candidate ${candidate}`), seed, pause_at: rungs[0] }
+    const request = { ...this.#request(plan, `candidate ${candidate}`), seed, pause_at: rungs[0] }
     const part = new TrainedPart({ from, steps })
     const trained = await this.#tracked(this.#train(request, ['candidate', candidate], part, onProgress))
     return { ...trained, checkpoint: null }
   }
 
   whole({ arm, candidate, seed, plan, onProgress }: WholeJob): Promise<TrainedJob> {
-    const request = { ...this.#request(plan, `tune: ${arm} settings, seed ${seed}`), seed }
+    const request = { ...this.#request(plan, `${arm} settings, seed ${seed}`), seed }
     const part = new TrainedPart({ from: 0, steps: null })
     return this.#tracked(this.#train(request, [arm, candidate, seed], part, onProgress))
   }
@@ -57,14 +64,14 @@ export class ServerTrainer implements StudyTrainer {
     await Promise.allSettled([...this.#open].map((id) => pauseRun(this.#connection, id)))
   }
 
-  #request({ algorithm, settings }: CandidateJob['plan'], note: string): StartRunRequest {
+  #request({ algorithm, settings }: CandidateJob['plan'], what: string): StartRunRequest {
     const { name, version } = this.#study.scenario
-    const { account, budget_minor, price } = this.#remote
+    const { id, account, budget_minor, price } = this.#remote
     return {
       scenario: `${name}@${version}`,
       algorithm,
       settings: settings as StartRunRequest['settings'],
-      note,
+      note: studyNote(id, what),
       account: account ?? undefined,
       budget_minor: budget_minor ?? undefined,
       expected_price: price ?? undefined,

@@ -1,4 +1,4 @@
-import type { Run } from '@agentgym/contract'
+import { type Run, studyOfNote } from '@agentgym/contract'
 import { formatMetric } from '@agentgym/contract/metrics'
 import { route } from '../../app/route.ts'
 import type { Visit } from '../../app/visit.ts'
@@ -8,6 +8,7 @@ import { EmptyState } from '../../components/messages.tsx'
 import { Metric, Metrics } from '../../components/metrics.tsx'
 import { Outcome } from '../../components/outcome.tsx'
 import { type Column, Table } from '../../components/table.tsx'
+import { formatCount } from '../../format.ts'
 import { type Axis, parallelCoordinates } from '../../pictures/parallel-coordinates.ts'
 import { Picture } from '../../pictures/picture.tsx'
 import { runName } from './read-run.ts'
@@ -23,18 +24,14 @@ const leastTrials = 5
 export const sweepRoutes = [
   route('get', '/runs/sweep', { access: 'account' }, async (visit) => {
     const scenario = visit.query.get('scenario')?.trim() ?? ''
-    const tuned = visit.query.get('tuned') !== null
+    const study = visit.query.get('study') ?? ''
     const runs = scenario === '' ? [] : await readRuns(visit, scenario)
-    const shown = runs.filter((run) => !tuned || run.note?.startsWith(tunedNote))
-    return visit.page(<SweepPage scenario={scenario} tuned={tuned} runs={shown} />, {
+    return visit.page(<SweepPage {...{ scenario, study, runs }} />, {
       title: scenario === '' ? 'Sweep' : `Sweep of ${scenario}`,
       hidden: true,
     })
   }),
 ]
-
-/** How notes of `agentgym tune --remote` start. */
-const tunedNote = 'tune: '
 
 async function readRuns({ api }: Visit, scenario: string): Promise<Run[]> {
   const runs: Run[] = []
@@ -48,11 +45,13 @@ async function readRuns({ api }: Visit, scenario: string): Promise<Run[]> {
   return runs
 }
 
-type SweepPageProps = { scenario: string; tuned: boolean; runs: Run[] }
+/** `study`: of `agentgym tune --remote`; empty: all runs are shown. */
+type SweepPageProps = { scenario: string; study: string; runs: Run[] }
 
 /** Which settings of a scenario's runs matter: all of them as lines, their importance, and the best run. */
-function SweepPage({ scenario, tuned, runs }: SweepPageProps) {
-  const trials = trialsOf(runs)
+function SweepPage({ scenario, study, runs }: SweepPageProps) {
+  const studies = studiesOf(runs)
+  const trials = trialsOf(study === '' ? runs : runs.filter(({ note }) => studyOfNote(note) === study))
   const settings = sweptSettings(trials)
   const best = trials.at(0)
   return (
@@ -66,9 +65,19 @@ function SweepPage({ scenario, tuned, runs }: SweepPageProps) {
           <span class="visually-hidden">Scenario</span>
           <input type="text" name="scenario" value={scenario} placeholder="@scope/scenario" spellcheck={false} />
         </label>
-        <label class="sweep-only">
-          <input type="checkbox" name="tuned" value="yes" checked={tuned} /> Only runs of tune
-        </label>
+        {(studies.length > 0 || study !== '') && (
+          <label>
+            <span class="visually-hidden">Study</span>
+            <select name="study">
+              <option value="">All runs</option>
+              {studies.map(({ id, count }) => (
+                <option value={id} selected={id === study}>
+                  Study {id} ({formatCount(count, 'run')})
+                </option>
+              ))}
+            </select>
+          </label>
+        )}
         <Button>Show</Button>
       </form>
       {best === undefined ? (
@@ -100,6 +109,16 @@ function SweepPage({ scenario, tuned, runs }: SweepPageProps) {
       )}
     </div>
   )
+}
+
+/** Studies of `agentgym tune --remote` that runs belong to, the latest first. */
+function studiesOf(runs: Run[]): { id: string; count: number }[] {
+  const counts = new Map<string, number>()
+  for (const { note } of runs) {
+    const id = studyOfNote(note)
+    if (id !== null) counts.set(id, (counts.get(id) ?? 0) + 1)
+  }
+  return [...counts].map(([id, count]) => ({ id, count }))
 }
 
 /** Runs with a return, best first. */
