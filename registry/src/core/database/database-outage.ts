@@ -12,6 +12,9 @@ const connectionLost =
  */
 const unavailable = /^(08...|53...|58...|57P0[1-5]|25006)$/
 
+/** SQLSTATE disk_full. */
+export const diskFull = '53100'
+
 /** Whether a failed statement or connection is the database's fault, and may succeed later. */
 export function isDatabaseOutage(error: unknown): boolean {
   if (!(error instanceof Error)) return false

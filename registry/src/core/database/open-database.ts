@@ -21,7 +21,7 @@ export async function openDatabase(
   address: DatabaseAddress,
   options: Pick<PostgresqlOptions, 'onOutage'> = {},
 ): Promise<Database> {
-  if ('folder' in address) return migrated(await openPgliteFolder(address.folder))
+  if ('folder' in address) return migrated(await openPgliteFolder(address.folder, options))
   // On a connection of its own: a migration may take longer than any statement of a request may.
   await (await migrated(await openPostgresql(address, { patient: true }))).close()
   return openPostgresql(address, options)

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { mkdir, readFile, rename, rm } from 'node:fs/promises'
+import { mkdir, readFile, rename, rm, statfs } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { AgentGymError } from '@agentgym/contract'
@@ -17,7 +17,9 @@ import {
   type QueryResult,
   type TransactionSettings,
 } from 'kysely'
+import { Outage } from '../dependencies/outage.ts'
 import type { Connections, Database } from './database.ts'
+import { diskFull, isDatabaseOutage } from './database-outage.ts'
 import { lockFolder } from './folder-lock.ts'
 import type { Schema } from './schema.ts'
 import { noSignals } from './signals.ts'
@@ -25,12 +27,15 @@ import { createTransactions, TransactionScope } from './transactions.ts'
 import { valueParsers } from './value-parsers.ts'
 
 /** The embedded database, in a folder that only this process may open. Not migrated yet. */
-export async function openPgliteFolder(folder: string): Promise<Database> {
+export async function openPgliteFolder(
+  folder: string,
+  { onOutage = () => {} }: { onOutage?: (outage: Outage) => void } = {},
+): Promise<Database> {
   const unlock = await lockFolder(folder)
   try {
     const pglite = await openPglite(folder)
     const scope = new TransactionScope()
-    const dialect = new PgliteDialect(pglite, scope)
+    const dialect = new PgliteDialect(new PgliteConnection(pglite, folder, onOutage), scope)
     const query = new Kysely<Schema>({ dialect })
     return {
       kind: 'pglite',
@@ -115,8 +120,8 @@ async function makeDatabase(data: string): Promise<void> {
 class PgliteDialect implements Dialect {
   readonly driver: PgliteDriver
 
-  constructor(pglite: PGlite, scope: TransactionScope) {
-    this.driver = new PgliteDriver(pglite, scope)
+  constructor(connection: PgliteConnection, scope: TransactionScope) {
+    this.driver = new PgliteDriver(connection, scope)
   }
 
   createDriver = () => this.driver
@@ -127,7 +132,6 @@ class PgliteDialect implements Dialect {
 
 class PgliteDriver implements Driver {
   readonly #connection: PgliteConnection
-  readonly #pglite: PGlite
   readonly #scope: TransactionScope
   /** Resolves when the connection is free for the next request. */
   #free = Promise.resolve()
@@ -135,14 +139,13 @@ class PgliteDriver implements Driver {
   /** Number of callers that hold the connection or wait for it. */
   #claims = 0
 
-  constructor(pglite: PGlite, scope: TransactionScope) {
-    this.#pglite = pglite
-    this.#connection = new PgliteConnection(pglite)
+  constructor(connection: PgliteConnection, scope: TransactionScope) {
+    this.#connection = connection
     this.#scope = scope
   }
 
   async init(): Promise<void> {
-    await this.#pglite.waitReady
+    await this.#connection.pglite.waitReady
   }
 
   async acquireConnection(): Promise<PgliteConnection> {
@@ -170,12 +173,10 @@ class PgliteDriver implements Driver {
   async execute(statements: string, parameters: unknown[]): Promise<Record<string, unknown>[]> {
     await this.acquireConnection()
     try {
-      if (parameters.length > 0) return (await this.#pglite.query<Record<string, unknown>>(statements, parameters)).rows
-      const results = await this.#pglite.exec(statements)
-      return results.flatMap(({ rows }) => rows as Record<string, unknown>[])
+      return await this.#connection.execute(statements, parameters)
     } catch (error) {
       // A `BEGIN; …` that fails halfway would leave its transaction open to the next caller; otherwise this only warns.
-      await this.#pglite.exec('rollback')
+      await this.#connection.run('rollback')
       throw error
     } finally {
       await this.releaseConnection()
@@ -202,27 +203,68 @@ class PgliteDriver implements Driver {
 
   async destroy(): Promise<void> {
     await this.acquireConnection()
-    await this.#pglite.close()
+    await this.#connection.pglite.close()
   }
 }
 
-class PgliteConnection implements DatabaseConnection {
-  readonly #pglite: PGlite
+/** Statements that write nothing, or end a transaction. */
+const needsNoSpace = /^\s*(select|begin|start|commit|rollback|savepoint|release|set|show)\b/i
+/** Two segments of the write-ahead log, and two more. */
+const reservedBytes = 64 * 2 ** 20
 
-  constructor(pglite: PGlite) {
-    this.#pglite = pglite
+class PgliteConnection implements DatabaseConnection {
+  readonly pglite: PGlite
+  readonly #folder: string
+  readonly #onOutage: (outage: Outage) => void
+
+  constructor(pglite: PGlite, folder: string, onOutage: (outage: Outage) => void) {
+    this.pglite = pglite
+    this.#folder = folder
+    this.#onOutage = onOutage
   }
 
   async run(command: string): Promise<void> {
-    await this.#pglite.exec(command)
+    await this.#naming(command, () => this.pglite.exec(command))
+  }
+
+  async execute(statements: string, parameters: unknown[]): Promise<Record<string, unknown>[]> {
+    return this.#naming(statements, async () => {
+      if (parameters.length > 0) return (await this.pglite.query<Record<string, unknown>>(statements, parameters)).rows
+      const results = await this.pglite.exec(statements)
+      return results.flatMap(({ rows }) => rows as Record<string, unknown>[])
+    })
   }
 
   async executeQuery<Row>({ sql, parameters }: CompiledQuery): Promise<QueryResult<Row>> {
-    const { rows, affectedRows } = await this.#pglite.query<Row>(sql, [...parameters])
+    const { rows, affectedRows } = await this.#naming(sql, () => this.pglite.query<Row>(sql, [...parameters]))
     return affectedRows === undefined ? { rows } : { rows, numAffectedRows: BigInt(affectedRows) }
+  }
+
+  /**
+   * A full disk is no bug: what fails of it can be tried again. Nothing is written while the disk is nearly full: PGlite never
+   * returns from a write to its log that finds no space, and the whole process hangs.
+   */
+  async #naming<Result>(statement: string, ask: () => Promise<Result>): Promise<Result> {
+    try {
+      if (!needsNoSpace.test(statement)) await requireSpace(this.#folder)
+      return await ask()
+    } catch (error) {
+      if (!isDatabaseOutage(error)) throw error
+      const outage = new Outage('database', error)
+      this.#onOutage(outage)
+      throw outage
+    }
   }
 
   streamQuery(): AsyncIterableIterator<never> {
     throw new Error('PGlite has no cursors')
   }
+}
+
+async function requireSpace(folder: string): Promise<void> {
+  const { bavail, bsize, blocks } = await statfs(folder)
+  // Some file systems do not say.
+  if (blocks === 0 || bavail * bsize >= reservedBytes) return
+  const message = `less than ${reservedBytes / 2 ** 20} MiB are free on the disk of ${folder}: No space left on device`
+  throw Object.assign(new Error(message), { code: diskFull })
 }

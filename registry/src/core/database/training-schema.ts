@@ -124,6 +124,17 @@ export type TrainingMetricTable = {
   data: JSONColumnType<Record<string, unknown>, string, never>
 }
 
+/** Curve of a run that ended more than a day ago, instead of its rows in training_metrics; partitioned by `month`. */
+export type PackedCurveTable = {
+  run_id: Fixed<string>
+  /** First day of the month in which the run ended. */
+  month: Fixed<string>
+  last_iteration: Fixed<number>
+  last_seq: Fixed<number>
+  /** As `packCurve` packs it. */
+  points: Fixed<Uint8Array>
+}
+
 /** All other events of a run: `RunEvent` of the contract. */
 export type RunEventTable = {
   run_id: Fixed<string>
@@ -342,6 +353,7 @@ export type TrainingSchema = {
   demonstrations: DemonstrationTable
   training_runs: TrainingRunTable
   training_metrics: TrainingMetricTable
+  packed_curves: PackedCurveTable
   run_events: RunEventTable
   run_links: RunLinkTable
   checkpoints: CheckpointTable

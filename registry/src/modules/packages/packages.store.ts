@@ -1,5 +1,5 @@
 import assert from 'node:assert'
-import { AgentGymError, type LearningCurve, type SampleEpisode } from '@agentgym/contract'
+import { AgentGymError, type LearningCurve, type ProgressEvent, type SampleEpisode } from '@agentgym/contract'
 import { type Selectable, sql, type Transaction } from 'kysely'
 import { type Actor, authorize, packageNotFound } from '../../core/access/authorize.ts'
 import { roleIn } from '../../core/access/memberships.store.ts'
@@ -241,11 +241,17 @@ export async function sampleEpisodeOf(
 /** Limit of the contract. */
 const maxPoints = 200
 
+/** What a learning curve needs of a point. */
+type PackedPoint = Pick<ProgressEvent, 'iteration' | 'steps' | 'return_mean'>
+
 /**
  * Stores a run's learning curve for the agent version it produced: at most 200 evenly spaced points, including the
- * last. Does nothing if no episode ended in the run.
+ * last. `packed`: those that are no longer in training_metrics. Does nothing if no episode ended in the run.
  */
-export async function keepLearningCurve(query: Queries, runId: string, versionId: string): Promise<void> {
+export async function keepLearningCurve(
+  query: Queries,
+  { runId, versionId, packed }: { runId: string; versionId: string; packed: PackedPoint[] },
+): Promise<void> {
   await sql`
     insert into learning_curves (version_id, points)
     select ${versionId}::uuid, jsonb_agg(jsonb_build_object('steps', steps, 'return_mean', return_mean) order by steps)
@@ -253,8 +259,12 @@ export async function keepLearningCurve(query: Queries, runId: string, versionId
       select distinct on (part) part, iteration, data -> 'steps' as steps, data -> 'return_mean' as return_mean
       from (
         select iteration, data, ntile(${sql.lit(maxPoints)}) over (order by iteration) as part
-        from training_metrics
-        where run_id = ${runId} and jsonb_typeof(data -> 'return_mean') = 'number'
+        from (
+          select iteration, data from training_metrics where run_id = ${runId}
+          union all
+          select (data ->> 'iteration')::bigint, data from jsonb_array_elements(${JSON.stringify(packed)}::jsonb) as data
+        ) as points
+        where jsonb_typeof(data -> 'return_mean') = 'number'
       ) as ended
       order by part, iteration desc
     ) as kept

@@ -18,6 +18,7 @@ import {
   type VettedPackage,
   vetPackage,
 } from '../packages/index.ts'
+import { packedPoints } from './curves/curves.store.ts'
 import { requireOwnRun } from './run-access.ts'
 import { agentKeyOf } from './run-data.ts'
 import type { RunServices } from './run-services.ts'
@@ -119,8 +120,13 @@ async function writeVersion(
   await reservePublication(query, actor, { ...publication, version }, run.id)
   const { id, state, integrity } = await createVersion(query, context, { actor, vetted, objectKey, visibility, ip })
   await changeRun(query, run, { published_version_id: id })
-  await keepLearningCurve(query, run.id, id)
+  await keepCurveOf(query, run.id, id)
   return { name: name.full, version, state, integrity }
+}
+
+async function keepCurveOf(query: Queries, runId: string, versionId: string): Promise<void> {
+  const packed = (await packedPoints(query, runId)).map(({ data }) => data)
+  await keepLearningCurve(query, { runId, versionId, packed })
 }
 
 /** The run's existing publication, if it is the requested one. */
@@ -190,7 +196,7 @@ export async function publishRunAgent(
     const visibility = run.publish_visibility ?? undefined
     const added = { actor, vetted, objectKey: vetted.publishedKey, visibility, ip: null }
     const { id: versionId } = await createVersion(query, { ...services, queue }, added)
-    await keepLearningCurve(query, run.id, versionId)
+    await keepCurveOf(query, run.id, versionId)
     await sql`release savepoint publishing`.execute(query)
     return { versionId, name, version }
   } catch (error) {

@@ -54,6 +54,8 @@ const metricsRoute = defineRoute({
   subject: 'run',
   operationId: 'getMetrics',
   summary: 'The learning curve, one point per iteration',
+  description:
+    'A day after the run has ended, at most 1,000 points: the first, the last, those of evaluations, and the extremes in between. Timings and statistics of the learner then have three significant digits.',
   request: { params: runParams, query: runMetricsRequestSchema },
   responses: {
     200: { description: 'One point per iteration, in order.', content: json(runMetricsSchema) },

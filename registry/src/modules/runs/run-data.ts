@@ -3,7 +3,6 @@ import type { Readable } from 'node:stream'
 import {
   AgentGymError,
   type checkpointListSchema,
-  type ProgressEvent,
   type runMetricsRequestSchema,
   type runMetricsSchema,
   type Trajectory,
@@ -12,6 +11,7 @@ import { sql } from 'kysely'
 import type { z } from 'zod'
 import type { Queries } from '../../core/database/database.ts'
 import type { Services } from '../../core/services.ts'
+import { readCurve } from './curves/curves.store.ts'
 import type { RunView } from './runs.store.ts'
 
 /** Points of the curve in order, and the iteration after which the next page starts; null at the end. */
@@ -20,20 +20,9 @@ export async function metricsPage(
   runId: string,
   { after_iteration, limit }: z.output<typeof runMetricsRequestSchema>,
 ): Promise<z.infer<typeof runMetricsSchema>> {
-  const rows = await query
-    .selectFrom('training_metrics')
-    .select(['iteration', 'data'])
-    .where('run_id', '=', runId)
-    .where('iteration', '>', after_iteration)
-    .orderBy('iteration')
-    .limit(limit + 1)
-    .execute()
-  const page = rows.slice(0, limit)
-  return {
-    // Validated against its schema on arrival.
-    points: page.map(({ data }) => data as ProgressEvent),
-    next: rows.length > limit ? page[limit - 1].iteration : null,
-  }
+  const points = await readCurve(query, runId, { after: after_iteration, limit: limit + 1 })
+  const page = points.slice(0, limit).map(({ data }) => data)
+  return { points: page, next: points.length > limit ? page[limit - 1].iteration : null }
 }
 
 /** Stored checkpoints, latest first. */

@@ -1,6 +1,7 @@
 import type { RunEvent, RunEventData, RunEventType } from '@agentgym/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
+import { unpackCurve } from './curves/packed-curve.ts'
 
 /** Progress is in a separate table: see `insertPoints`. */
 type EventType = Exclude<RunEventType, 'progress'>
@@ -36,13 +37,29 @@ export async function insertPoints(query: Queries, runId: string, points: Number
     from jsonb_to_recordset(${rows}::jsonb) as point (iteration bigint, seq bigint, data jsonb)`.execute(query)
 }
 
-/** The run's events after `afterSeq`, in order, at most `limit`: progress and all others together. */
+/**
+ * The run's events after `afterSeq`, in order, at most `limit`: progress and all others together. Of a run that ended more than a
+ * day ago, progress is what `curves` has kept.
+ */
 export async function readEvents(query: Queries, runId: string, afterSeq: number, limit: number): Promise<RunEvent[]> {
-  const { rows } = await sql<{ seq: number; at: Date; type: string; data: unknown }>`
-    (select seq, at, type, data from run_events where run_id = ${runId} and seq > ${afterSeq} order by seq limit ${limit})
-    union all
-    (select seq, at, 'progress' as type, data from training_metrics
+  const { rows } = await sql<{ seq: number; at: Date; type: string; data: unknown; packed: Uint8Array | null }>`
+    (select seq, at, type, data, null::bytea as packed from run_events
       where run_id = ${runId} and seq > ${afterSeq} order by seq limit ${limit})
-    order by seq limit ${limit}`.execute(query)
-  return rows.map(({ seq, at, type, data }) => ({ seq, at: at.toISOString(), type, data }) as RunEvent)
+    union all
+    (select seq, at, 'progress', data, null from training_metrics
+      where run_id = ${runId} and seq > ${afterSeq} order by seq limit ${limit})
+    union all
+    select last_seq, now(), 'progress', null, points from packed_curves
+      where run_id = ${runId} and last_seq > ${afterSeq}`.execute(query)
+  const events = rows.flatMap(({ packed, ...event }) =>
+    packed === null
+      ? [event]
+      : unpackCurve(packed)
+          .filter(({ seq }) => seq > afterSeq)
+          .map((point) => ({ ...point, type: 'progress' })),
+  )
+  return events
+    .sort((a, b) => a.seq - b.seq)
+    .slice(0, limit)
+    .map(({ seq, at, type, data }) => ({ seq, at: at.toISOString(), type, data }) as RunEvent)
 }

@@ -2,6 +2,7 @@ import { sql } from 'kysely'
 import { hasJob } from '../../core/queue/job-queue.ts'
 import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
+import { dropOldCurves, packEndedCurves } from './curves/pack-curves.ts'
 import type { RunServices } from './run-services.ts'
 import { lockRun, runContext } from './run-state.ts'
 import { loseLease } from './train-jobs.ts'
@@ -14,6 +15,11 @@ export function runTasks(services: RunServices): ScheduledTask[] {
     { name: 'training.lost-leases', everyMs: 5 * secondMs, run: () => settleLostLeases(services) },
     { name: 'training.enqueue-lost-runs', everyMs: 600 * secondMs, run: () => enqueueLostRuns(services) },
     { name: 'training.expire-data', everyMs: 3_600 * secondMs, run: () => expireRunData(services) },
+    {
+      name: 'training.pack-curves',
+      everyMs: 3_600 * secondMs,
+      run: (signal) => packEndedCurves(services.database, signal),
+    },
   ]
 }
 
@@ -74,4 +80,5 @@ export async function expireRunData({ database, config }: Pick<Services, 'databa
       where later.run_id = checkpoints.run_id and later.iteration > checkpoints.iteration)`.execute(query)
   await sql`delete from trajectories where run_id in ${endedBefore(retainTrajectoryDays)}`.execute(query)
   await sql`delete from training_metrics where run_id in ${endedBefore(retainMetricDays)}`.execute(query)
+  await dropOldCurves(database, retainMetricDays)
 }

@@ -6,6 +6,7 @@ import type { Actor } from '../../core/access/authorize.ts'
 import { hashSecret, isSecret, makeSecret } from '../../core/access/secret.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Services } from '../../core/services.ts'
+import { packedPoints } from './curves/curves.store.ts'
 import { requireOwnRun, requireRun, runNotFound } from './run-access.ts'
 import { findRun, type RunView, runOf } from './runs.store.ts'
 
@@ -138,6 +139,7 @@ async function targetsOf(query: Queries, versionId: string): Promise<SharedRun['
 const mostPoints = 1_000
 
 async function thinnedPoints(query: Queries, { id, iteration }: RunView): Promise<ProgressEvent[]> {
+  const packed = await packedPoints(query, id)
   const every = Math.max(1, Math.ceil(iteration / mostPoints))
   const rows = await query
     .selectFrom('training_metrics')
@@ -147,7 +149,7 @@ async function thinnedPoints(query: Queries, { id, iteration }: RunView): Promis
     .orderBy('iteration')
     .execute()
   // Validated against its schema on arrival.
-  return rows.map(({ data }) => data as ProgressEvent)
+  return [...packed, ...rows].map(({ data }) => data as ProgressEvent)
 }
 
 async function evaluationsOf(query: Queries, runId: string): Promise<SharedRun['evaluations']> {

@@ -43,6 +43,7 @@ import { hostedEpisodes } from './0042-hosted-episodes.ts'
 import { demonstrations } from './0043-demonstrations.ts'
 import { discovery } from './0044-discovery.ts'
 import { packageDays } from './0045-package-days.ts'
+import { packedCurves } from './0046-packed-curves.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -92,4 +93,5 @@ export const migrations: readonly Migration[] = [
   demonstrations,
   discovery,
   packageDays,
+  packedCurves,
 ]

@@ -1,31 +1,17 @@
 import type { ProgressEvent } from '@agentgym/contract'
 import { sql } from 'kysely'
 import type { Queries } from '../../../core/database/database.ts'
+import { curvePoints, packedPoints } from '../curves/curves.store.ts'
 import { MAX_METRICS } from './metrics-csv.ts'
-
-const PAGE = 1_000
 
 /** The curve of a run, in order of its iterations; read page by page, so that a long one is never in memory whole. */
 export async function* runPoints(query: Queries, runId: string): AsyncGenerator<ProgressEvent> {
-  let after = 0
-  for (;;) {
-    const rows = await query
-      .selectFrom('training_metrics')
-      .select(['iteration', 'data'])
-      .where('run_id', '=', runId)
-      .where('iteration', '>', after)
-      .orderBy('iteration')
-      .limit(PAGE)
-      .execute()
-    // Validated against its schema on arrival.
-    for (const { data } of rows) yield data as ProgressEvent
-    if (rows.length < PAGE) return
-    after = rows[PAGE - 1].iteration
-  }
+  for await (const { data } of curvePoints(query, runId)) yield data
 }
 
 /** Names of the scenario's own metrics that occur in a run, in alphabetical order: the first 200. */
 export async function runMetricNames(query: Queries, runId: string): Promise<string[]> {
+  const packed = await packedPoints(query, runId)
   const rows = await query
     .selectFrom('training_metrics')
     .select(sql<string>`jsonb_object_keys(data -> 'metrics')`.as('name'))
@@ -34,5 +20,6 @@ export async function runMetricNames(query: Queries, runId: string): Promise<str
     .orderBy('name')
     .limit(MAX_METRICS)
     .execute()
-  return rows.map(({ name }) => name)
+  const names = [...packed.flatMap(({ data }) => Object.keys(data.metrics)), ...rows.map(({ name }) => name)]
+  return [...new Set(names)].sort().slice(0, MAX_METRICS)
 }
