@@ -1,7 +1,7 @@
 import type { ProgressEvent } from '@agentgym/contract'
 
 /** What a curve keeps once it is thinned. */
-export const mostPoints = 1_000
+const mostPoints = 1_000
 /** Of held-out evaluations; evenly spaced ones of more. */
 const mostEvaluations = 200
 /** Of the scenario's metrics, those whose extremes are kept: the first by name. */
