@@ -1,8 +1,10 @@
 import { randomUUID } from 'node:crypto'
+import { tmpdir } from 'node:os'
 import { type Client, createClient, leaseJob } from '@agentgym/client'
 import {
   AgentGymError,
   type ErrorReport,
+  fileFailure,
   type JobKind,
   type LeasedJob,
   type WorkerDescription,
@@ -194,13 +196,14 @@ function perform(job: LeasedJob, context: JobContext): Promise<WorkerEvent> {
 }
 
 /** A bug or a full disk must not end the other jobs: it is reported, and the job left to its next attempt. */
-function toReport(error: unknown): ErrorReport {
+function toReport(thrown: unknown): ErrorReport {
+  const error = fileFailure(thrown, tmpdir())
   if (error instanceof AgentGymError) return error.toReport()
   const { message, stack } = error instanceof Error ? error : { message: 'a value that is not an Error was thrown' }
   return {
     code: 'internal_error',
     message: `The worker failed to run the job: ${message}`,
-    hint: 'This is a fault of AgentGym or of the machine: a full disk, say. Please report it with the stack.',
+    hint: 'This is a fault of AgentGym or of the machine. Please report it with the stack.',
     data: { stack },
   }
 }
