@@ -10,6 +10,7 @@ import { encoderBenchmark } from './encoder-bench.ts'
 import { environmentsBenchmark } from './environments-bench.ts'
 import type { Figure } from './figure.ts'
 import { marketBenchmark } from './market-bench.ts'
+import { parallelBenchmark } from './parallel-bench.ts'
 import { peersBenchmark } from './peers-bench.ts'
 import { queueBenchmark } from './queue-bench.ts'
 import { registryBenchmark } from './registry-bench.ts'
@@ -41,7 +42,7 @@ async function main(): Promise<void> {
  * `npm run bench` measures training; `-- registry` the registry, `-- site` its pages, `-- service` training as a service,
  * `-- queue` leases of jobs and `-- market` purchases, on PostgreSQL or, with `--embedded`, on PGlite; `-- algorithms` how
  * much GRPO and PPO play until they succeed, `-- dqn` and `-- sac` the speed of DQN and of SAC alone, `-- encoder` what a
- * sentence encoder of texts brings where wordings are new, `-- authoring` what an oracle and logs cost unused, `-- speed` whole trainings with their bars,
+ * sentence encoder of texts brings where wordings are new, `-- authoring` what an oracle and logs cost unused, `-- speed` whole trainings with their bars, `-- parallel` updates by several processes,
  * `-- serve` decisions of an agent in a program and over HTTP, and steps of environments over a socket, `-- peers [--chart FILE]` ours beside other libraries, and `-- results [NAME…] [--seeds N] [--page] [--readme]` writes
  * docs/results.md and, with `--readme`, the table of results in each scenario's README; with `--page` it trains nothing.
  */
@@ -58,6 +59,7 @@ async function measure(folder: string): Promise<Figure[]> {
   if (process.argv.includes('peers')) return peersBenchmark(folder, optionValue('--chart'), say)
   if (process.argv.includes('serve')) return [...(await serveBenchmark(folder, say)), ...(await vectorBenchmark(say))]
   if (process.argv.includes('authoring')) return [await authoring(folder)]
+  if (process.argv.includes('parallel')) return parallelBenchmark(say)
   if (process.argv.includes('speed')) return speedBenchmark(folder, say)
   if (process.argv[2] === 'results') {
     const seeds = optionValue('--seeds')

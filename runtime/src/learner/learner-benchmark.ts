@@ -33,7 +33,7 @@ export async function learnerBenchmark(settings: LearnerBenchmark): Promise<numb
   return rates.sort((a, b) => a - b)[Math.floor(rates.length / 2)]
 }
 
-function cartPolePolicy(hidden: number[]): PolicySpec {
+export function cartPolePolicy(hidden: number[]): PolicySpec {
   const none = { low: [], high: [], center: [], scale: [] }
   const place = { offset: 0, distributionOffset: 0, maskOffset: 0, logStdOffset: 0 }
   return {
@@ -48,7 +48,7 @@ function cartPolePolicy(hidden: number[]): PolicySpec {
 }
 
 /** Numbers without meaning, spread like an untrained policy's: time does not depend on them. */
-function syntheticRollout(samples: number): RolloutSegment {
+export function syntheticRollout(samples: number): RolloutSegment {
   const environments = samples % 8 === 0 ? 8 : 1
   const wave = (count: number, frequency: number) =>
     Float32Array.from({ length: count }, (_, i) => Math.sin(i * frequency))
@@ -67,7 +67,7 @@ function syntheticRollout(samples: number): RolloutSegment {
   }
 }
 
-function cartPoleUpdate(minibatchSize: number, epochs: number): PpoUpdate {
+export function cartPoleUpdate(minibatchSize: number, epochs: number): PpoUpdate {
   return {
     algorithm: 'ppo',
     gamma: 0.98,
