@@ -38,5 +38,6 @@ export { type PairedInterval, pairedInterval } from './tuning/paired-interval.ts
 export { drawSettings, searchSpaces } from './tuning/search-space.ts'
 export { drawStudy } from './tuning/study-picture.ts'
 export { trainCandidate, trainWhole } from './tuning/train-candidate.ts'
+export { describeMachine } from './worker/machine.ts'
 export { runWorker, type WorkerOptions } from './worker/run-worker.ts'
 export type { WorkerEvent } from './worker/worker-event.ts'

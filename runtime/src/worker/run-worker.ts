@@ -31,6 +31,8 @@ export type WorkerOptions = {
   token: string
   /** Kinds of work to accept. Default: all. */
   kinds?: WorkerKind[]
+  /** Takes the training of this run, and nothing else. Default: any job. */
+  run?: string | undefined
   /** Concurrent jobs. Default: what the machine can run. If trainings are among them, short jobs have one more slot. */
   slots?: number
   /** Display name. Default: the machine's name. */
@@ -137,7 +139,7 @@ async function work(worker: Worker, slot: Slot): Promise<void> {
       const requestedAt = now()
       // Not aborted by `stop`: a job just leased would have to wait for its lease to expire.
       const leased = await withinTime(requestLimitMs, signal, (within) =>
-        leaseJob(client, { kinds: slot.kinds, worker: worker.describe(), signal: within }),
+        leaseJob(client, { kinds: slot.kinds, worker: worker.describe(), run: options.run, signal: within }),
       )
       retryMs = 1_000
       if (leased !== undefined) {

@@ -40,14 +40,14 @@ export type Person = {
 
 export const password = 'a password for tests'
 
-/** `settings` are environment variables of the server. */
-export async function openRegistry(settings: Record<string, string> = {}): Promise<Registry> {
+/** `settings` are environment variables of the server, `words` more of its command line. */
+export async function openRegistry(settings: Record<string, string> = {}, words: string[] = []): Promise<Registry> {
   const folder = mkdtempSync(join(tmpdir(), 'agentgym-registry-'))
   const data = join(folder, 'data')
   renameSync(await dataFolder(), data)
   const registry: Registry = {
     folder,
-    server: await startServer(data, join(folder, 'server-home'), [], settings),
+    server: await startServer(data, join(folder, 'server-home'), words, settings),
     outputs: [],
     secrets: [password],
     person: (username) => makePerson(registry, username),

@@ -199,7 +199,7 @@ function makeAnswer(scripted: ScriptedRun, options: RunServerOptions) {
       else json(run, 201)
     } else if (pathname === '/v1/runs')
       json(runListSchema.parse({ runs: [run, ...(options.others ?? [])], next_cursor: null }))
-    else if ([own, `${own}/cancel`, `${own}/resume`].includes(pathname)) json(run)
+    else if ([own, `${own}/cancel`, `${own}/pause`, `${own}/resume`].includes(pathname)) json(run)
     else if (pathname === `${own}/agent` && options.agent) response.end(options.agent)
     else if (pathname === `${own}/events`) scripted.watch(request, response)
     else if (/^\/v1\/runs\/[0-9a-f-]{36}$/.test(pathname))

@@ -35,7 +35,13 @@ export type LeaseTerm = {
   stop: Heartbeat['stop']
 }
 
-type LeaseRequest = { kinds: JobKind[]; worker?: WorkerDescription; signal?: AbortSignal }
+type LeaseRequest = {
+  kinds: JobKind[]
+  worker?: WorkerDescription
+  /** Only the job of this run. */
+  run?: string | undefined
+  signal?: AbortSignal
+}
 
 const asWorker = { [workerProtocolHeader]: workerProtocol }
 
@@ -57,9 +63,9 @@ function requireProtocol(response: Response): void {
 /** The next job of one of `kinds`, leased to us; undefined where there is none. */
 export async function leaseJob(
   client: Client,
-  { kinds, worker, signal }: LeaseRequest,
+  { kinds, worker, run, signal }: LeaseRequest,
 ): Promise<(LeaseTerm & { job: LeasedJob }) | undefined> {
-  const response = await postJson(client, '/v1/jobs/lease', { kinds, worker }, signal, asWorker)
+  const response = await postJson(client, '/v1/jobs/lease', { kinds, worker, run }, signal, asWorker)
   if (response.status === 204) {
     requireProtocol(response)
     return undefined

@@ -100,7 +100,8 @@ export async function endWorkerOf(
   const name = workerNameOf(run)
   let failure: unknown
   for (let attempt = 0; attempt < 4 * mostAttempts; attempt++) {
-    if (attempt > 0) await sleep(againMs)
+    // Most are gone at the second look.
+    if (attempt > 1) await sleep(againMs)
     try {
       const named = (await provider.list()).filter((worker) => worker.name === name && worker.state !== 'ended')
       if (named.length === 0) return

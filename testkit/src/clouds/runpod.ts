@@ -17,6 +17,8 @@ export type FakeRunpod = CloudServer & {
   made: Rented[]
   /** GPUs of the catalog that are sold out at the moment of the order, though listed. */
   soldOut: Set<string>
+  /** Called with each new pod and the arguments of its container, which the fake itself does not run. */
+  started: ((pod: Rented, args: string[]) => void) | undefined
   /** How many lists leave a new pod out. */
   lag: number
   /** Changes the status of all pods, as RunPod does when containers exit. */
@@ -78,6 +80,7 @@ export async function startRunpod(key = 'rpa_TEST'): Promise<FakeRunpod> {
     }
     pods.set(pod.id, pod)
     made.push(pod)
+    fake.started?.(pod, String(body.args ?? '').split(' '))
     return { status: 201, body: shown({ ...pod, status: 'PROVISIONING' }) }
   }
 
@@ -98,6 +101,7 @@ export async function startRunpod(key = 'rpa_TEST'): Promise<FakeRunpod> {
   const cloud = await startCloud(key, answer, problem(401, 'Unauthorized', 'the API key is invalid'))
   const fake: FakeRunpod = Object.assign(cloud, {
     ...{ key, made, soldOut: new Set<string>(), lag: 0 },
+    started: undefined as FakeRunpod['started'],
     rented: () => [...pods.values()],
     setStatus: (status: string) => {
       for (const pod of pods.values()) Object.assign(pod, { status, cost: status === 'RUNNING' ? pod.cost : 0 })

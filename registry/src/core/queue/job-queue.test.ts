@@ -252,6 +252,17 @@ describeOnBothEngines('the queue of jobs on $kind', ({ open }) => {
     expect(await database.transaction((query) => queue.lock(query, 'train', randomUUID()))).toBeUndefined()
   })
 
+  it('a worker that was started for one run gets its job, and no other', async () => {
+    const first = await enqueue('train')
+    const wanted = await enqueue('train')
+    const handlers = [handler('train')]
+    const ask = (run: string) => leaseJob(services, handlers, { kinds: ['train'], run })
+    expect(await ask(randomUUID())).toBeUndefined()
+    expect((await ask(wanted))?.id).toBe(wanted)
+    expect(await ask(wanted)).toBeUndefined()
+    expect((await leaseJob(services, handlers, { kinds: ['train'] }))?.id).toBe(first)
+  })
+
   it('counts waiting jobs and jobs per worker, and deletes old workers', async () => {
     const worker: WorkerDescription = {
       id: randomUUID(),

@@ -40,7 +40,12 @@ const limitOf = (limit: 'seconds' | 'attempts'): RawBuilder<number> =>
 /** States of jobs that wait for a worker or are leased to one. */
 export type OpenJobState = 'waiting' | 'active'
 
-type NextOptions = { marks?: readonly string[]; idle?: boolean; passed?: readonly JobKind[] }
+type NextOptions = {
+  marks?: readonly string[]
+  idle?: boolean
+  passed?: readonly JobKind[]
+  only?: string | undefined
+}
 
 export type JobOptions = {
   /** ID of the submitting account, for fair sharing. Default: the installation itself. */
@@ -109,15 +114,16 @@ export class JobQueue {
 
   /**
    * Leases the next job of a kind, from the account whose turn it is. Skips jobs that bar one of the worker's `marks`,
-   * and jobs with a priority below 0 unless `idle`. `passed`: other kinds with waiting jobs that the worker accepts.
+   * and jobs with a priority below 0 unless `idle`. `passed`: other kinds with waiting jobs that the worker accepts. `only`: the job with this ID, or none.
    */
   async next(
     kind: JobKind,
     workerId: string | null,
-    { marks = [], idle = true, passed = [] }: NextOptions = {},
+    { marks = [], idle = true, passed = [], only }: NextOptions = {},
   ): Promise<LeasedAttempt | undefined> {
     const eligible = sql<boolean>`(${leasable(limits[kind].attempts)}
-      and priority >= ${idle ? lowestPriority : 0} and not barred && ${sql.val(marks)}::text[])`
+      and priority >= ${idle ? lowestPriority : 0} and not barred && ${sql.val(marks)}::text[]
+      ${only === undefined ? sql`` : sql`and jobs.id = ${only}`})`
     const leased = await this.#database.transaction(async (query) => {
       await this.#database.lock(query, `queue:${kind}`)
       const turn = await takeTurn(query, { kind, eligible, weights: this.#weights })

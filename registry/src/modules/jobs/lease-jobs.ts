@@ -12,7 +12,7 @@ import { noteWorker } from './workers.store.ts'
 export async function leaseJob(
   services: Pick<Services, 'database' | 'queue' | 'config' | 'log'>,
   handlers: JobHandler[],
-  { kinds, worker, owner = installationOwner }: LeaseRequest,
+  { kinds, worker, owner = installationOwner, run }: LeaseRequest,
 ): Promise<LeasedJob | undefined> {
   const { queue } = services
   const { database } = services
@@ -30,7 +30,8 @@ export async function leaseJob(
       const passed = kindsInOrder.filter((other) => other !== kind)
       const handler = open.get(kind)
       const job =
-        handler && (await leaseNext(services, queue, handler, worker, { marks: marksOf(place), idle, passed }))
+        handler &&
+        (await leaseNext(services, queue, handler, worker, { marks: marksOf(place), idle, passed, only: run }))
       if (job !== undefined) return job
     }
   return undefined
@@ -41,6 +42,8 @@ type LeaseRequest = {
   worker?: WorkerDescription | undefined
   /** ID of the account of the worker's token. Default: the installation itself. */
   owner?: string
+  /** Only the job of this run. */
+  run?: string | undefined
 }
 
 async function leaseNext(
@@ -48,7 +51,7 @@ async function leaseNext(
   queue: JobQueue,
   handler: JobHandler,
   worker: WorkerDescription | undefined,
-  options: { marks: readonly string[]; idle: boolean; passed: readonly JobKind[] },
+  options: { marks: readonly string[]; idle: boolean; passed: readonly JobKind[]; only: string | undefined },
 ): Promise<LeasedJob | undefined> {
   for (;;) {
     const attempt = await queue.next(handler.kind, worker?.id ?? null, options)

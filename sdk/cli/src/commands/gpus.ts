@@ -2,20 +2,21 @@ import {
   type ComputeProvider,
   type GpuOffer,
   providerNames,
+  type RentedWorker,
   type RunFate,
   runOf,
   type SweptWorker,
   sweepWorkers,
 } from '@agentgym/compute'
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, type Run } from '@agentgym/contract'
 import type { Command } from 'commander'
 import { type Connection, findConnection } from '../account/connection.ts'
 import type { CommandContext, MakeAction } from '../command-context.ts'
 import { oneOf, wholeNumber } from '../option-values.ts'
 import { shortId } from '../registry/find-by-id.ts'
+import { chooseOffer } from '../renting/choose-gpu.ts'
 import {
   findProviders,
-  type GatheredOffers,
   type GpuNeedFlags,
   gatherOffers,
   gpuMemoryOption,
@@ -23,9 +24,14 @@ import {
   gpuNameOption,
   hourlyPrice,
   offerJson,
+  printProblems,
 } from '../renting/gather-offers.ts'
-import { hasEnded, readRun } from '../runs/run-api.ts'
+import { addRentOptions, type RentFlags, workerSource } from '../renting/rent-options.ts'
+import { rentalTerms, termLines, termsJson } from '../renting/rental-terms.ts'
+import { rentFor } from '../renting/rented-run.ts'
+import { findRun, hasEnded, readRun } from '../runs/run-api.ts'
 import { formatAge } from '../terminal/format-values.ts'
+import { confirm } from '../terminal/prompts.ts'
 import { renderTable } from '../terminal/table.ts'
 import { safeText } from '../terminal/text.ts'
 
@@ -43,6 +49,12 @@ export function addGpuCommands(program: Command, action: MakeAction): void {
     .option(...gpuMemoryOption, wholeNumber('gpu-memory', gpuMemoryRange))
     .option(...gpuNameOption)
     .action(action(gpus))
+  const rent = group
+    .command('rent')
+    .argument('<RUN>', 'run ID, or its first 4 or more characters')
+    .description('start a worker on a rented GPU for a run that is queued, or find the one that it has')
+    .option(...providerOption)
+  addRentOptions(rent).option('-y, --yes', 'rent it without prompting').action(action(gpusRent))
   group
     .command('sweep')
     .description('list rented workers, and end those that no open run owns')
@@ -54,13 +66,12 @@ export type GpusFlags = GpuNeedFlags & { provider?: string }
 
 /** `agentgym gpus`: offers of the providers that the user has credentials for, cheapest first. */
 export async function gpus(flags: GpusFlags, context: CommandContext): Promise<void> {
-  const gathered = await gatherOffers(providerOf(flags), flags, context)
-  const { offers, problems, providers } = gathered
+  const { offers, problems, providers } = await gatherOffers(providerOf(flags), flags, context)
   if (providers.length === 0 && problems.length === 0) throw noProviders()
   if (offers.length === 0 && problems.length > 0) context.exitCode = 1
   context.printJson({ offers: offers.map(offerJson), problems })
   if (context.json) return
-  printProblems(gathered, context)
+  printProblems(problems, context)
   const { paint, symbols } = context.terminal
   if (offers.length === 0) {
     const asked = flags.gpuMemory !== undefined || flags.gpuName !== undefined
@@ -75,17 +86,13 @@ function providerOf({ provider }: GpusFlags) {
   return provider === undefined ? undefined : oneOf('provider', provider, providerNames)
 }
 
-export function noProviders(): AgentGymError {
+function noProviders(): AgentGymError {
   return new AgentGymError({
     code: 'compute_credentials_missing',
     message: 'No credentials of a provider of GPUs were found on this machine',
     hint: 'Set RUNPOD_API_KEY, add a project with dstack project add, or set KUBECONFIG.',
     data: { providers: [...providerNames] },
   })
-}
-
-function printProblems({ problems }: Pick<GatheredOffers, 'problems'>, { print, terminal }: CommandContext): void {
-  for (const { error } of problems) print(`${terminal.symbols.warning} ${safeText(error.message, 300)}`)
 }
 
 function offerLines(offers: readonly GpuOffer[], { terminal }: CommandContext): string[] {
@@ -106,6 +113,48 @@ function offerLines(offers: readonly GpuOffer[], { terminal }: CommandContext): 
   return renderTable(columns, rows, terminal)
 }
 
+export type GpusRentFlags = RentFlags & { provider?: string; yes?: boolean }
+
+/** `agentgym gpus rent`: a worker for a run that has none, such as one whose command was killed. Once, however often. */
+export async function gpusRent(id: string, flags: GpusRentFlags, context: CommandContext): Promise<void> {
+  const connection = await findConnection(context)
+  const run = await findRun(connection, id)
+  if (hasEnded(run)) {
+    throw new AgentGymError({
+      code: 'usage_invalid',
+      message: `run ${shortId(run.id)} is ${run.state}, and needs no worker`,
+      hint: `Resume it first: agentgym runs resume ${shortId(run.id)}`,
+      data: { run: run.id, state: run.state },
+    })
+  }
+  const source = workerSource(connection, flags, context)
+  const there = await findRented(run, context)
+  if (there !== undefined) {
+    context.printJson({ event: 'rented', run: run.id, provider: there.provider, worker: there.id })
+    return context.print(
+      `${context.terminal.symbols.ok} Run ${shortId(run.id)} has a worker at ${there.provider} (${safeText(there.id, 80)})`,
+    )
+  }
+  const { provider, offers } = await chooseOffer(providerOf(flags), flags, context)
+  const steps = Number(run.settings.steps)
+  const terms = await rentalTerms(offers[0], { scenario: run.scenario.name, steps }, flags, connection)
+  context.printJson({ event: 'gpu', ...offerJson(offers[0]), ...termsJson(terms) })
+  for (const line of termLines(offers[0], terms, context)) context.print(line)
+  const consent = { given: flags.yes ?? false, question: 'Rent it for this run?', otherwise: 'Use --yes to rent it' }
+  if (!(await confirm(consent, context))) return context.print('Canceled. Nothing was rented.')
+  await rentFor(connection, run, { provider, offers: offers.slice(0, 1), source, terms }, context)
+  context.print(
+    `${context.terminal.symbols.next} Watch: ${context.terminal.paint.accent(`agentgym runs watch ${shortId(run.id)}`)}`,
+  )
+}
+
+/** The run's worker, at whichever provider it is. One that does not answer may have it, so its error is thrown. */
+async function findRented({ id }: Run, context: CommandContext): Promise<RentedWorker | undefined> {
+  const { providers } = await findProviders(undefined, context)
+  const lists = await Promise.all(providers.map((provider) => provider.list()))
+  return lists.flat().find(({ name, state }) => runOf(name) === id && (state === 'starting' || state === 'running'))
+}
+
 /** `agentgym gpus sweep`: ends rented workers that no open run of this server owns. */
 export async function gpusSweep(flags: GpusFlags, context: CommandContext): Promise<void> {
   const connection = await findConnection(context)
@@ -122,7 +171,7 @@ export async function gpusSweep(flags: GpusFlags, context: CommandContext): Prom
   if (problems.length > 0) context.exitCode = 1
   context.printJson({ workers: swept.map(sweptJson), problems })
   if (context.json) return
-  printProblems({ problems }, context)
+  printProblems(problems, context)
   if (swept.length === 0) return context.print('No rented workers.')
   for (const line of sweptLines(swept, context)) context.print(line)
 }

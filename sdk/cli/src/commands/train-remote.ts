@@ -44,14 +44,22 @@ export type RemoteFlags = {
   yes?: boolean
 }
 
-/** `agentgym train --remote`: queues a run on the server; with `--watch`, follows it and downloads the agent. */
-export async function trainRemote(target: string, flags: RemoteFlags, context: CommandContext): Promise<void> {
+type RemoteRun = { connection: Connection; request: StartRunRequest; out: string; scenario: string }
+
+/** What a remote run is started with; nothing is started yet. */
+export async function prepareRemote(target: string, flags: RemoteFlags, context: CommandContext): Promise<RemoteRun> {
   const scenario = await publishedTarget(target, 'scenario', context)
   const from = flags.from === undefined ? undefined : await publishedTarget(flags.from, 'agent', context)
   const out = context.resolve(flags.out ?? join(agentsFolder, unscopedName(scenario.name)))
   if (flags.watch) await refuseTakenFolder(out, flags, context)
   const connection = await findConnection(context)
   const request = await requestOf(connection, { scenario: scenario.text, from: from?.text }, flags)
+  return { connection, request, out, scenario: scenario.name }
+}
+
+/** `agentgym train --remote`: queues a run on the server; with `--watch`, follows it and downloads the agent. */
+export async function trainRemote(target: string, flags: RemoteFlags, context: CommandContext): Promise<void> {
+  const { connection, request, out } = await prepareRemote(target, flags, context)
   const run = await startAtPrice(connection, request, { yes: flags.yes ?? false }, context)
   if (run === undefined) return context.print('Canceled. No run was started.')
   if (flags.watch) return watchRunHere(connection, run, { out, force: flags.force ?? false }, context)
@@ -183,7 +191,7 @@ const confirmablePriceSchema = priceSchema.pick({ id: true, kind: true, amount_m
  * Queues a run. If the scenario is paid per run, shows the price and asks for confirmation first; the run then starts at
  * that price or not at all. Undefined when the user declines.
  */
-async function startAtPrice(
+export async function startAtPrice(
   connection: Connection,
   request: StartRunRequest,
   { yes }: { yes: boolean },

@@ -14,7 +14,9 @@ import type { Command } from 'commander'
 import { agentGymHome } from '../account/connection.ts'
 import type { CommandContext, MakeAction, Runtime } from '../command-context.ts'
 import { cancelOnInterrupt } from '../command-io.ts'
-import { collectSetting, countRange, seedList, seedText, targetReturn, wholeNumber } from '../option-values.ts'
+import { collectSetting, countRange, oneOf, seedList, seedText, targetReturn, wholeNumber } from '../option-values.ts'
+import { chooseGpu, type GpuPlace, gpuPlaces } from '../renting/choose-gpu.ts'
+import { addRentOptions, type RentFlags } from '../renting/rent-options.ts'
 import { type ComparedRun, comparisonLines, groupBySettings, writeCurves } from '../runs/compare-runs.ts'
 import { returnCurve } from '../runs/local-report.ts'
 import { findLocalRun, RunRecorder, readLocalCurve } from '../runs/local-runs.ts'
@@ -42,6 +44,7 @@ import {
   togetherOf,
 } from './train-processes.ts'
 import { type RemoteFlags, trainRemote } from './train-remote.ts'
+import { trainRented } from './train-rented.ts'
 
 export function addTrainCommand(program: Command, action: MakeAction): void {
   const command = program
@@ -74,20 +77,23 @@ export function addTrainCommand(program: Command, action: MakeAction): void {
       'remote: sample trajectories every N iterations',
       wholeNumber('trajectories', { least: 1, greatest: 1_000_000 }),
     )
-    .option('-y, --yes', 'remote: accept the price of a paid scenario without prompting')
-    .action(action(train))
+    .option('-y, --yes', 'remote: accept the price of a paid scenario and of a rented GPU without prompting')
+    .option('--gpu <WHERE>', `train on a GPU: ${gpuPlaces.join(', ')}`, (text) => oneOf('gpu', text, gpuPlaces))
+  addRentOptions(command).action(action(train))
 }
 
 const environmentText =
   'train on a process of yours: gymnasium:ID, python:MODULE:FUNCTION, openenv:URL, or the http:// or ws:// address of a server of the vector protocol'
 
 export type TrainFlags = Omit<RemoteFlags, 'seed'> &
+  RentFlags &
   EnvironmentFlags &
   ProcessFlags & {
     target?: number
     seed?: number[]
     resume?: boolean
     remote?: boolean
+    gpu?: GpuPlace
   }
 
 const defaultSeed = 1
@@ -110,6 +116,7 @@ export async function train(target: string | undefined, flags: TrainFlags, conte
 }
 
 async function trainOnScenario(target: string, flags: TrainFlags, context: CommandContext): Promise<void> {
+  if (flags.gpu !== undefined) return trainOnGpu(target, flags.gpu, flags, context)
   if (flags.remote) return trainRemote(target, { ...flags, seed: flags.seed?.[0] }, context)
   const runtime = await context.runtime()
   // Both wait for another program: esbuild, and one behind the walls.
@@ -121,6 +128,21 @@ async function trainOnScenario(target: string, flags: TrainFlags, context: Comma
   // A run goes on with the version that it began with.
   const exact = local ? target : `${scenario.package.name}@${scenario.package.version}`
   await trainOn(scenario, shellQuote(exact), flags, context)
+}
+
+/** On a GPU of this machine, a rented one, or the server's. */
+async function trainOnGpu(target: string, place: GpuPlace, flags: TrainFlags, context: CommandContext): Promise<void> {
+  const { gpu, ...others } = flags
+  const chosen = await chooseGpu(place, flags, context)
+  const remote = { ...others, seed: flags.seed?.[0] }
+  if (chosen.at === 'provider') return trainRented(target, remote, chosen, context)
+  const { symbols } = context.terminal
+  if (chosen.at === 'server') {
+    context.print(`${symbols.next} GPU: a worker of the server`)
+    return trainRemote(target, { ...remote, watch: true }, context)
+  }
+  context.print(`${symbols.next} GPU: ${safeText(chosen.gpu, 80)} of this machine`)
+  return trainOnScenario(target, others, context)
 }
 
 /** `again` names the scenario or the environment in the command that resumes the run. */
@@ -309,8 +331,9 @@ function refuseScenarioOptions(target: string | undefined, flags: TrainFlags): v
 
 function refuseContradictions(flags: TrainFlags, context: CommandContext): void {
   const clash = (message: string, hint: string) => new AgentGymError({ code: 'usage_invalid', message, hint })
+  refuseGpuContradictions(flags, clash)
   const remoteOnly = remoteOptions.find((name) => flags[name] !== undefined)
-  if (remoteOnly !== undefined && !flags.remote) {
+  if (remoteOnly !== undefined && !flags.remote && flags.gpu === undefined) {
     throw clash(`--${remoteOnly} needs --remote`, `Add --remote, or remove --${remoteOnly}.`)
   }
   refuseWithProcesses(flags)
@@ -342,6 +365,27 @@ function refuseContradictions(flags: TrainFlags, context: CommandContext): void 
   if (flags.steps !== undefined && flags.set?.steps !== undefined) {
     throw clash('--steps and --set steps= cannot be combined', 'Remove one of them.')
   }
+}
+
+function refuseGpuContradictions(flags: TrainFlags, clash: (message: string, hint: string) => AgentGymError): void {
+  const rentOnly = Object.keys(flags).find((name) => /^gpu./.test(name))
+  if (flags.gpu === undefined && rentOnly !== undefined) {
+    const option = `--${rentOnly.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`
+    throw clash(`${option} needs --gpu`, `Add --gpu auto, or remove ${option}.`)
+  }
+  if (flags.gpu === undefined) return
+  const hint = '--gpu chooses where to train. Remove one of them.'
+  if (flags.remote) throw clash('--gpu and --remote cannot be combined', hint)
+  if (flags.env !== undefined) throw clash('--gpu and --env cannot be combined', hint)
+  if (flags.gpu !== 'local' && (flags.processes !== undefined || flags.rendezvous !== undefined))
+    throw clash('--gpu and several processes cannot be combined', 'A rented machine trains in one process.')
+  if (flags.resume && flags.gpu !== 'local')
+    throw clash(
+      '--resume and --gpu cannot be combined',
+      'For a paused run: agentgym runs resume ID, then agentgym gpus rent ID.',
+    )
+  if ((flags.seed?.length ?? 1) > 1 && flags.gpu !== 'local')
+    throw clash('several seeds and --gpu cannot be combined', 'Start one run for each seed.')
 }
 
 async function claimFolder(out: string, { flags, context, runtime }: TrainJob): Promise<void> {

@@ -1,3 +1,4 @@
+import { endOwnPod } from '@agentgym/compute'
 import { AgentGymError } from '@agentgym/contract'
 import type { WorkerEvent } from '@agentgym/runtime'
 import type { Command } from 'commander'
@@ -39,6 +40,13 @@ export function addWorkerCommand(program: Command, action: MakeAction): void {
       'end after this long without a job other than calls, for engines that start a worker per job',
       wholeNumber('exit-when-idle', { least: 1, greatest: 86_400 }),
     )
+    .option('--run <ID>', 'train this run and nothing else, for engines that start a worker per run', runId)
+    .option(
+      '--end-after <SECONDS>',
+      'save and release jobs and end after this long, at the latest a minute later',
+      wholeNumber('end-after', { least: 1, greatest: 2_000_000 }),
+    )
+    .option('--end-pod', 'on RunPod: delete the pod that the worker runs in when the worker ends')
     .action(action(worker))
 }
 
@@ -56,10 +64,26 @@ type WorkerFlags = {
   price?: number
   withoutWalls?: string
   exitWhenIdle?: number
+  run?: string
+  endAfter?: number
+  endPod?: boolean
 }
+
+/** How long a worker whose time is up tries to release its jobs. */
+const releaseMs = 60_000
 
 /** `agentgym worker`: runs jobs of a server until Ctrl-C. */
 export async function worker(flags: WorkerFlags, context: CommandContext): Promise<void> {
+  try {
+    await runJobs(flags, context)
+  } finally {
+    // Also when it could not start: a container that ends is started again, and paid.
+    if (flags.endPod && !(await endOwnPod(context.io.environment)))
+      context.print(`${context.terminal.symbols.warning} --end-pod: this is no pod of RunPod`)
+  }
+}
+
+async function runJobs(flags: WorkerFlags, context: CommandContext): Promise<void> {
   const kinds = kindsOf(flags.kinds)
   const priceMinorPerHour = flags.price ?? priceOf(context.io.environment.AGENTGYM_WORKER_PRICE_MINOR)
   const connection = await findConnection(context, flags.server)
@@ -97,6 +121,7 @@ export async function worker(flags: WorkerFlags, context: CommandContext): Promi
   }
   const removeListener = parent?.onGone(orphaned)
   const idle = idleTimer(flags.exitWhenIdle, interrupt.interrupt)
+  const timers = endTimers(flags.endAfter, interrupt.interrupt, () => abandoned.abort())
   if (!beside) context.print(`${symbols.next} Running jobs of ${server}: ${kinds.join(', ')}. Press Ctrl-C to stop.`)
   try {
     await explained(connection, () =>
@@ -104,6 +129,7 @@ export async function worker(flags: WorkerFlags, context: CommandContext): Promi
         ...{ server, token, kinds, priceMinorPerHour },
         slots: flags.slots,
         name: flags.name,
+        run: flags.run,
         stop: interrupt.signal,
         signal: abandoned.signal,
         // Polling the local server is cheap, and its user is waiting.
@@ -117,6 +143,7 @@ export async function worker(flags: WorkerFlags, context: CommandContext): Promi
       }),
     )
   } finally {
+    for (const timer of timers) clearTimeout(timer)
     removeListener?.()
     interrupt.release()
     parent?.disconnect()
@@ -130,6 +157,22 @@ function idleTimer(seconds: number | undefined, end: () => void): (event: Worker
     if (event === 'waiting' && seconds !== undefined) timer = setTimeout(end, seconds * 1_000).unref()
     if (event === 'leased') clearTimeout(timer)
   }
+}
+
+/** Ends the worker gracefully after `seconds`, and at once a minute later. */
+function endTimers(seconds: number | undefined, end: () => void, abandon: () => void): NodeJS.Timeout[] {
+  if (seconds === undefined) return []
+  const endMs = seconds * 1_000
+  return [setTimeout(end, endMs), setTimeout(abandon, endMs + releaseMs)]
+}
+
+function runId(text: string): string {
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)) return text
+  throw invalid(
+    'run',
+    `--run is ${JSON.stringify(text.slice(0, 100))}, which is not the ID of a run`,
+    'Give the whole ID, as agentgym runs show prints it.',
+  )
 }
 
 function kindsOf(text: string | undefined): (typeof workerKinds)[number][] {

@@ -10,6 +10,7 @@ import {
 } from '@agentgym/compute'
 import { AgentGymError, type ErrorReport, formatAmount } from '@agentgym/contract'
 import type { CommandContext } from '../command-context.ts'
+import { safeText } from '../terminal/text.ts'
 
 /** Options that say which GPU. */
 export type GpuNeedFlags = { gpuMemory?: number; gpuName?: string }
@@ -74,8 +75,13 @@ function reportOf(error: unknown): ErrorReport {
   throw error
 }
 
+/** Providers that could not be asked, as warnings. */
+export function printProblems(problems: GatheredOffers['problems'], { print, terminal }: CommandContext): void {
+  for (const { error } of problems) print(`${terminal.symbols.warning} ${safeText(error.message, 300)}`)
+}
+
 /** Providers count in US dollars, whatever the server's currency is. */
-const rentCurrency = 'USD'
+export const rentCurrency = 'USD'
 
 export function offerJson({ provider, id, gpu, memoryGb, centsPerHour, where }: GpuOffer) {
   return {

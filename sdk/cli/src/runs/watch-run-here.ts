@@ -18,6 +18,10 @@ export type WatchOptions = {
   out: string | null
   /** Moves an existing agent in the folder aside. */
   force: boolean
+  /** A worker was started for it. Default: notes if none is connected. */
+  hasWorker?: boolean
+  /** Ends the watching with its reason. */
+  signal?: AbortSignal
 }
 
 /**
@@ -30,16 +34,18 @@ export async function watchRunHere(
   options: WatchOptions,
   context: CommandContext,
 ): Promise<void> {
-  if (run.state === 'queued') await noteMissingWorker(connection, context)
+  if (run.state === 'queued' && !options.hasWorker) await noteMissingWorker(connection, context)
   const interrupt = cancelOnInterrupt(context)
   let view: TrainingView | undefined
   let ended: EndedRun
   try {
     view = await chooseView({ watch: true }, context, interrupt)
     view.start(await planOf(connection, run, options, context))
-    ended = await followRun(connection, run, { view, signal: interrupt.signal })
+    const signal = AbortSignal.any([interrupt.signal, ...(options.signal === undefined ? [] : [options.signal])])
+    ended = await followRun(connection, run, { view, signal })
   } catch (error) {
     await view?.close()
+    if (options.signal?.aborted) throw options.signal.reason
     if (!interrupt.signal.aborted) throw stillRunning(error, run)
     return printDetached(run, context)
   } finally {

@@ -77,6 +77,8 @@ export const leaseRequestSchema = z.strictObject({
   /** Kinds of jobs this worker accepts. */
   kinds: z.array(jobKindSchema).min(1).max(8),
   worker: workerDescriptionSchema.optional(),
+  /** Leases this run's training and nothing else, for a worker that was started for it. Absent: any job. */
+  run: z.uuid().optional(),
 })
 
 const tarballFields = {
