@@ -14,9 +14,9 @@ export type Available = { gpu: boolean; learner: boolean; rollouts: boolean }
 const usualMinibatch = 256
 /**
  * Weights times rows from which a GPU should win: below, the launch of its kernels alone takes longer than the
- * multiplications do on one core (about 1 ms at 30 GFLOP/s). An estimate, not measured on a GPU.
+ * multiplications do on one core (about 4 ms at 30 GFLOP/s). An estimate, not measured on a GPU.
  */
-const worthwhile = { learner: 5_000_000, rollouts: 5_000_000 }
+const worthwhile = { learner: 20_000_000, rollouts: 20_000_000 }
 
 /** The devices of a plan for this policy. */
 export function chooseDevices(plan: TrainingPlan, policy: PolicySpec, available: Available): Devices {
