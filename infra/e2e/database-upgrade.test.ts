@@ -18,6 +18,8 @@ import { dated, learned, leftBehind, type Name, unpackOldInstallation, withoutFi
 const added = [
   'attempts',
   'confidence',
+  'gpu',
+  'gpu_usage',
   'season',
   'nondeterministic',
   'outcome',
@@ -31,6 +33,7 @@ const added = [
   'training_quota',
   'trainings',
   'unread_notifications',
+  'unserved',
 ]
 /** Left out of both answers: a publisher's are new, and spaces have some of the same name. */
 const ambiguous = ['counts']

@@ -64,7 +64,7 @@ beforeAll(async () => {
     gpus: [],
     slots: 1,
     price_minor_per_hour: 0,
-    usage: { cpu: 0.5, memory: 0.5, gpu: 0.5 },
+    usage: { cpu: 0.5, memory: 0.5, gpu: 0.5, gpu_memory: 0.5 },
   }
   const leased = await fetch(`${server.url}/v1/jobs/lease`, {
     method: 'POST',

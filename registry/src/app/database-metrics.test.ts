@@ -112,7 +112,7 @@ describeOnEngines('/metrics on $kind', ({ open }) => {
       database.query.insertInto('workers').values(workers).execute()
     await insert(
       worker('a "quoted"} 1\nqueue_length{kind="train"} 999', { cpu: 0.5, memory: 0.25, gpu: null }),
-      worker('back\\slash', { cpu: 0.125, memory: null, gpu: 0.75 }),
+      worker('back\\slash', { cpu: 0.125, memory: null, gpu: 0.75, gpu_memory: 0.5 }),
       worker('twice', { cpu: 0.25, memory: 0.5, gpu: null }),
       worker('twice', { cpu: 0.75, memory: 0.25, gpu: null }),
       worker('gone', { cpu: 1, memory: 1, gpu: 1 }, 600),
@@ -126,6 +126,7 @@ describeOnEngines('/metrics on $kind', ({ open }) => {
     expect(usage('cpu')).toEqual({ [hostile]: 0.5, 'back?slash': 0.125, twice: 0.75 })
     expect(usage('memory')).toEqual({ [hostile]: 0.25, twice: 0.5 })
     expect(usage('gpu')).toEqual({ 'back?slash': 0.75 })
+    expect(usage('gpu_memory')).toEqual({ 'back?slash': 0.5 })
     expect(sampled(families, 'workers_connected')).toBe(4)
 
     const many = Array.from({ length: 300 }, (_, index) => `worker-${String(index).padStart(3, '0')}`)

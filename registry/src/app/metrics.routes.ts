@@ -112,9 +112,13 @@ function databaseMetrics(figures: DatabaseValues | undefined): Registry {
   gauge('workers_held_back', 'Workers that get no evaluations, because others contradict their results.').set(
     figures.workersHeldBack,
   )
-  for (const share of ['cpu', 'gpu', 'memory'] as const) {
-    const usage = gauge(`worker_${share}_usage`, `Share of a worker's ${share} in use, 0 to 1.`, 'worker')
-    for (const [name, worker] of figures.usage) if (worker[share] !== null) usage.set({ worker: name }, worker[share])
+  for (const share of ['cpu', 'gpu', 'gpu_memory', 'memory'] as const) {
+    const what = share === 'gpu_memory' ? "GPUs' memory" : share
+    const usage = gauge(`worker_${share}_usage`, `Share of a worker's ${what} in use, 0 to 1.`, 'worker')
+    for (const [name, worker] of figures.usage) {
+      const value = worker[share] ?? null
+      if (value !== null) usage.set({ worker: name }, value)
+    }
   }
   return registry
 }
@@ -238,7 +242,7 @@ async function readWorkers({
     sql<number | null>`max((usage ->> ${sql.lit(share)})::float8)`.as(share)
   const rows = await query
     .selectFrom('workers')
-    .select(['name', greatest('cpu'), greatest('memory'), greatest('gpu')])
+    .select(['name', greatest('cpu'), greatest('memory'), greatest('gpu'), greatest('gpu_memory')])
     .where(recently)
     .groupBy('name')
     .orderBy('name')
@@ -260,10 +264,11 @@ function shown(name: string): string {
 }
 
 function busier(one: WorkerUsage | undefined, other: WorkerUsage): WorkerUsage {
-  const greater = (a: number | null | undefined, b: number | null) => (a == null ? b : Math.max(a, b ?? a))
+  const greater = (a: number | null = null, b: number | null = null) => (a === null ? b : Math.max(a, b ?? a))
   return {
     cpu: greater(one?.cpu, other.cpu),
     memory: greater(one?.memory, other.memory),
     gpu: greater(one?.gpu, other.gpu),
+    gpu_memory: greater(one?.gpu_memory, other.gpu_memory),
   }
 }

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs'
 import { AgentGymError } from '@agentgym/contract'
 
 /** What libtorch can compute on: its version, whether it was built with CUDA, and how many GPUs it finds. */
@@ -11,11 +10,6 @@ export const CPU = -1
 export function deviceNumber(device: string): number {
   const match = /^cuda(?::(\d+))?$/.exec(device)
   return match === null ? CPU : Number(match[1] ?? 0)
-}
-
-/** Whether this process, and jobs that it starts, see a GPU of NVIDIA's. Costs nothing, unlike loading libtorch to ask it. */
-export function seesGpu(): boolean {
-  return process.env.CUDA_VISIBLE_DEVICES !== '' && ['/dev/nvidiactl', '/dev/dxg'].some((file) => existsSync(file))
 }
 
 /** Throws `execution_provider_unavailable` where libtorch cannot compute on the GPU of that number. */

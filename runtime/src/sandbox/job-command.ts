@@ -3,6 +3,8 @@ import { createRequire } from 'node:module'
 import path from 'node:path'
 import process from 'node:process'
 import { fileURLToPath } from 'node:url'
+import { cudaProvider } from '@agentgym/agent/engine'
+import { seesGpu } from './job-gpus.ts'
 import { deployedHarness } from './scenario-code.ts'
 import { machineWalls, type WrappedCommand } from './walls.ts'
 
@@ -31,7 +33,7 @@ export async function jobCommand(
       ...(library.length === 0 ? [] : ['--allow-child-process', '--allow-fs-read=*']),
       entry,
     ],
-    readable: [...roots, ...torchFolders(), ...(network ? resolverFiles : []), program],
+    readable: [...roots, ...torchFolders(), ...cudaFolders(), ...(network ? resolverFiles : []), program],
     folder,
     network,
   })
@@ -88,6 +90,13 @@ function packageRoot(file: string): string {
   let folder = path.dirname(realpathSync(file))
   while (!existsSync(path.join(folder, 'package.json'))) folder = path.dirname(folder)
   return folder
+}
+
+/** ONNX Runtime's CUDA library and what it loads. */
+function cudaFolders(): string[] {
+  if (!seesGpu()) return []
+  const { folder, libraries } = cudaProvider()
+  return folder === null ? [] : [folder, ...libraries]
 }
 
 /** Where the learner was built with a libtorch that is not the system's: its folder, and what pip put beside it. */

@@ -1,3 +1,4 @@
+import { requireCudaProvider } from '@agentgym/agent/engine'
 import {
   type ChosenDefaults,
   type Evaluation,
@@ -9,7 +10,7 @@ import {
   type Trajectory,
 } from '@agentgym/contract'
 import { type EnvironmentSource, isExternal } from '../external/external-source.ts'
-import { seesGpu } from '../learner/learner-device.ts'
+import { gpuEnvironment, seesGpu } from '../sandbox/job-gpus.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { superviseJob, threadEnvironment } from '../sandbox/supervisor.ts'
 import type { Checkpoint } from './checkpoint.ts'
@@ -54,6 +55,8 @@ export type RunTrainingOptions = {
   limits?: Partial<JobLimits>
   /** Several processes; left out: one. */
   together?: Together
+  /** UUIDs of the GPUs that it may use. Default: those that this process sees. */
+  gpus?: readonly string[]
 }
 
 /**
@@ -63,6 +66,7 @@ export type RunTrainingOptions = {
  */
 export async function runTraining(options: RunTrainingOptions): Promise<TrainingOutcome> {
   const { scenario, success, seed, checkpoint, learnerPath = 'auto', everyIteration = false } = options
+  if (options.plan.settings.rollout_provider === 'cuda') requireCudaProvider()
   const job: TrainingJob = {
     ...{ scenario, success, seed, checkpoint, learnerPath, everyIteration },
     start: checkpoint === null ? (options.start ?? null) : null,
@@ -70,7 +74,7 @@ export async function runTraining(options: RunTrainingOptions): Promise<Training
     trajectories: options.trajectories ?? null,
     logs: options.onLogs !== undefined,
     pauseAt: options.pauseAt ?? null,
-    gpu: seesGpu(),
+    gpu: seesGpu(options.gpus),
     ranks: null,
   }
   const onMessage = (message: TrainingMessage) => handle(message, options)
@@ -82,7 +86,7 @@ export async function runTraining(options: RunTrainingOptions): Promise<Training
       network: isExternal(scenario),
       limits: options.limits,
       stop: options.stop,
-      environment: threadEnvironment(),
+      environment: { ...threadEnvironment(), ...gpuEnvironment(options.gpus) },
       ...parts,
       onMessage: (message) => parts.onMessage(message as TrainingMessage),
     })

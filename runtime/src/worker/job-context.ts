@@ -13,6 +13,8 @@ export type JobContext = {
   onEvent: OnWorkerEvent
   trace: JobTrace
   limits?: Partial<JobLimits>
+  /** UUIDs of the GPUs that it has to itself. */
+  gpus: readonly string[]
 }
 
 /** The span of one job. */

@@ -3,20 +3,25 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { availableParallelism, cpus, hostname, totalmem } from 'node:os'
 import { promisify } from 'node:util'
+import { cudaProvider, onnxRuntimeVersion } from '@agentgym/agent/engine'
 import type { WorkerDescription, WorkerUsage } from '@agentgym/contract'
+import { cudaOfLearner } from '../learner/learner.ts'
 import { machineWalls } from '../sandbox/walls.ts'
+import type { Gpu } from './worker-gpus.ts'
 
 const run = promisify(execFile)
 
-export type Machine = Pick<WorkerDescription, 'cores' | 'memory_bytes' | 'gpus' | 'missing_walls' | 'machine'>
+export type Machine = Pick<WorkerDescription, 'cores' | 'memory_bytes' | 'gpus' | 'cuda' | 'missing_walls' | 'machine'>
 
 /** The resources of this worker: in a container its share, not the machine's. */
-export async function describeMachine(): Promise<Machine> {
+export async function describeMachine(found?: readonly FoundGpu[]): Promise<Machine> {
+  const gpus = found ?? (await findGpus())
   const { missing } = await machineWalls()
   return {
     cores: availableParallelism(),
     memory_bytes: memoryBytes(),
-    gpus: await listGpus(),
+    gpus: gpus.map(({ name, memory }) => ({ name, memory_bytes: memory })),
+    ...(gpus.length === 0 ? {} : { cuda: describeCuda(gpus[0].driver) }),
     missing_walls: [...missing],
     machine: machineHash(),
   }
@@ -59,13 +64,36 @@ function readId(file: string): string {
   }
 }
 
-/** GPUs as `nvidia-smi` lists them; none if it is not installed. */
-async function listGpus(): Promise<Machine['gpus']> {
-  const rows = await queryGpus(['name', 'memory.total'])
-  return rows.slice(0, 64).map(([name, mebibytes]) => ({
-    name: name.slice(0, 80),
-    memory_bytes: Math.round(Number(mebibytes) * 2 ** 20) || 0,
-  }))
+export type FoundGpu = Gpu & { name: string; driver: string }
+
+/** GPUs as `nvidia-smi` lists them, without those that CUDA_VISIBLE_DEVICES hides; none if it is not installed. */
+export async function findGpus(): Promise<FoundGpu[]> {
+  const rows = await queryGpus(['name', 'memory.total', 'uuid', 'driver_version'])
+  return rows
+    .filter((fields, index) => fields.length === 4 && isVisible(fields[2], index))
+    .slice(0, 64)
+    .map(([name, mebibytes, uuid, driver]) => ({
+      ...{ name: name.slice(0, 80), uuid, driver: driver.slice(0, 40) },
+      memory: Math.round(Number(mebibytes) * 2 ** 20) || 0,
+    }))
+}
+
+/** By CUDA's own rules: numbers, or the beginnings of UUIDs. */
+function isVisible(uuid: string, index: number): boolean {
+  const visible = process.env.CUDA_VISIBLE_DEVICES?.split(',').map((id) => id.trim())
+  return (
+    visible?.some((id) => id !== '' && (id === String(index) || (!/^\d+$/.test(id) && uuid.startsWith(id)))) ?? true
+  )
+}
+
+/** Versions of what computes on the GPUs here; null for what cannot. */
+function describeCuda(driver: string): NonNullable<Machine['cuda']> {
+  const { libtorch, devices } = cudaOfLearner()
+  return {
+    driver,
+    libtorch: devices > 0 ? libtorch : null,
+    onnxruntime: cudaProvider().folder === null ? null : onnxRuntimeVersion(),
+  }
 }
 
 /** One row per GPU; none if `nvidia-smi` is missing or fails. */
@@ -93,7 +121,7 @@ export class MachineUsage {
 
   constructor({ hasGpu }: { hasGpu: boolean }) {
     this.#hasGpu = hasGpu
-    this.#current = { cpu: null, memory: memoryShare(), gpu: null }
+    this.#current = { cpu: null, memory: memoryShare(), gpu: null, gpu_memory: null }
     void this.#sample()
     this.#timer = setInterval(() => void this.#sample(), sampleMs)
     this.#timer.unref()
@@ -112,7 +140,7 @@ export class MachineUsage {
     this.#times = cpuTimes()
     const all = this.#times.all - before.all
     const cpu = all > 0 ? share((this.#times.busy - before.busy) / all) : this.#current.cpu
-    this.#current = { cpu, memory: memoryShare(), gpu: this.#hasGpu ? await gpuShare() : null }
+    this.#current = { cpu, memory: memoryShare(), ...(this.#hasGpu ? await gpuShares() : noShares) }
   }
 }
 
@@ -131,11 +159,16 @@ function memoryShare(): number {
   return share(1 - process.availableMemory() / memoryBytes())
 }
 
-/** Mean over the GPUs. */
-async function gpuShare(): Promise<number | null> {
-  const percents = (await queryGpus(['utilization.gpu'])).map(([percent]) => Number(percent))
-  if (percents.length === 0 || percents.some(Number.isNaN)) return null
-  return share(percents.reduce((sum, percent) => sum + percent, 0) / percents.length / 100)
+type GpuShares = Required<Pick<WorkerUsage, 'gpu' | 'gpu_memory'>>
+const noShares: GpuShares = { gpu: null, gpu_memory: null }
+
+/** Mean time in use over the visible GPUs, and the share of their memory together. */
+async function gpuShares(): Promise<GpuShares> {
+  const rows = await queryGpus(['utilization.gpu', 'memory.used', 'memory.total', 'uuid'])
+  const visible = rows.filter((fields, index) => isVisible(fields[3] ?? '', index))
+  const sum = (column: number) => visible.reduce((total, fields) => total + Number(fields[column]), 0)
+  const known = (value: number) => (Number.isFinite(value) ? share(value) : null)
+  return { gpu: known(sum(0) / visible.length / 100), gpu_memory: known(sum(1) / sum(2)) }
 }
 
 function share(value: number): number {

@@ -16,11 +16,12 @@ import { doCheck } from './check-job.ts'
 import { doEvaluation } from './evaluate-job.ts'
 import { HeldLease } from './held-lease.ts'
 import type { JobContext, WorkerTracing } from './job-context.ts'
-import { describeMachine, type Machine, MachineUsage, machineName } from './machine.ts'
+import { describeMachine, findGpus, type Machine, MachineUsage, machineName } from './machine.ts'
 import { doReplay } from './replay-job.ts'
 import { isLost, isTransient, now, pause, retryAfterMs, withinTime } from './server-requests.ts'
 import { trainRun } from './train-run.ts'
 import { nameOf, type OnWorkerEvent, type WorkerEvent } from './worker-event.ts'
+import { WorkerGpus } from './worker-gpus.ts'
 
 /** Kinds of jobs, and calls of the agents that the server hosts. */
 export type WorkerKind = JobKind | 'call'
@@ -66,7 +67,8 @@ const slotBytes = 2 * 2 ** 30
  */
 export async function runWorker(options: WorkerOptions): Promise<void> {
   const { server, token, kinds = everyKind, name = machineName(), priceMinorPerHour = 0 } = options
-  const machine = await describeMachine()
+  const found = await findGpus()
+  const machine = await describeMachine(found)
   const usage = new MachineUsage({ hasGpu: machine.gpus.length > 0 })
   const jobs = kinds.filter((kind) => kind !== 'call')
   const slots = jobs.length === 0 ? [] : slotsOf(jobs, options.slots ?? usualSlots(machine))
@@ -80,7 +82,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   // An error in one loop ends the others.
   const broken = new AbortController()
   const worker: Worker = {
-    ...{ client: createClient({ server, token }), describe, usage },
+    ...{ client: createClient({ server, token }), describe, usage, gpus: new WorkerGpus(found) },
     tracing: await workerTracing(),
     options,
     stop: options.stop,
@@ -105,6 +107,7 @@ type Worker = {
   client: Client
   describe(): WorkerDescription
   usage: MachineUsage
+  gpus: WorkerGpus
   tracing: WorkerTracing
   options: WorkerOptions
   stop: AbortSignal
@@ -138,13 +141,19 @@ async function work(worker: Worker, slot: Slot): Promise<void> {
     try {
       const requestedAt = now()
       // Not aborted by `stop`: a job just leased would have to wait for its lease to expire.
-      const leased = await withinTime(requestLimitMs, signal, (within) =>
-        leaseJob(client, { kinds: slot.kinds, worker: worker.describe(), run: options.run, signal: within }),
-      )
+      const leased = await worker.gpus.inTurn(async () => {
+        const answer = await withinTime(requestLimitMs, signal, (within) =>
+          leaseJob(client, {
+            ...{ kinds: slot.kinds, worker: worker.describe(), freeGpus: worker.gpus.free },
+            ...{ run: options.run, signal: within },
+          }),
+        )
+        return answer && { ...answer, gpus: gpusOf(worker, answer.job) }
+      })
       retryMs = 1_000
       if (leased !== undefined) {
         worker.busy.add(slot)
-        await runJob(worker, { ...leased, requestedAt })
+        await runJob(worker, { ...leased, requestedAt }).finally(leased.gpus.end)
       } else {
         if (worker.busy.delete(slot) && worker.busy.size === 0) onEvent({ event: 'waiting' })
         await pause(pollMs, ending)
@@ -160,10 +169,15 @@ async function work(worker: Worker, slot: Slot): Promise<void> {
   }
 }
 
-type Leased = { job: LeasedJob; leaseMs: number; requestedAt: ReturnType<typeof now> }
+/** The GPUs that a training has to itself; others get none. */
+function gpusOf({ gpus }: Worker, job: LeasedJob): ReturnType<WorkerGpus['take']> {
+  return gpus.take((job.kind === 'train' ? job.run.gpu : null) ?? { count: 0, memory_bytes: 0 })
+}
+
+type Leased = { job: LeasedJob; leaseMs: number; requestedAt: ReturnType<typeof now>; gpus: { uuids: string[] } }
 
 /** Never rejects: whether the server still accepts this worker shows at the next lease. */
-async function runJob(worker: Worker, { job, leaseMs, requestedAt }: Leased): Promise<void> {
+async function runJob(worker: Worker, { job, leaseMs, requestedAt, gpus }: Leased): Promise<void> {
   const { client, stop, signal, onEvent, options } = worker
   const { heartbeatMs = 10_000, limits } = options
   const name = nameOf(job)
@@ -173,7 +187,7 @@ async function runJob(worker: Worker, { job, leaseMs, requestedAt }: Leased): Pr
   const trace = worker.tracing.job(job)
   let end: WorkerEvent
   try {
-    end = await perform(job, { lease, stop, usage, onEvent, trace, limits })
+    end = await perform(job, { lease, stop, usage, onEvent, trace, limits, gpus: gpus.uuids })
   } catch (error) {
     const lost = lease.lost.aborted || isLost(error)
     end = lost ? { event: 'lost', ...name } : { event: 'failed', ...name, error: toReport(error) }

@@ -101,7 +101,7 @@ export class SupervisedRun {
   }
 
   async #trainOnce(scenario: ScenarioCode): Promise<TrainingOutcome> {
-    const { lease, meter, outbox, limits } = this.#context
+    const { lease, meter, outbox, limits, gpus } = this.#context
     const { run } = this.#job
     const refused = new AbortController()
     outbox.failure.catch(() => refused.abort())
@@ -120,7 +120,7 @@ export class SupervisedRun {
         ...this.#handlers(),
         stop: this.#stop.signal,
         signal: AbortSignal.any([lease.lost, refused.signal]),
-        limits,
+        ...{ limits, gpus },
       })
       if (outcome === null && !this.#stop.signal.aborted) {
         if (run.pause_at === null) throw invalidMessage('no result')

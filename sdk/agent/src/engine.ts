@@ -21,6 +21,7 @@ export {
   threefry2x32,
 } from './policy/action-sampling.ts'
 export { addState, rowSize } from './policy/batch-tensors.ts'
+export { cudaProvider, onnxRuntimeVersion, requireCudaProvider } from './policy/cuda-provider.ts'
 export { distributionSize, gaussianSize, leafColumns } from './policy/distribution-columns.ts'
 export { likelyChoices } from './policy/likely-choices.ts'
 export { localModelLimits } from './policy/local-model-limits.ts'

@@ -40,6 +40,8 @@ type LeaseRequest = {
   worker?: WorkerDescription
   /** Only the job of this run. */
   run?: string | undefined
+  /** Numbers of the worker's GPUs that no run has. Default: all. */
+  freeGpus?: number[]
   signal?: AbortSignal
 }
 
@@ -63,9 +65,15 @@ function requireProtocol(response: Response): void {
 /** The next job of one of `kinds`, leased to us; undefined where there is none. */
 export async function leaseJob(
   client: Client,
-  { kinds, worker, run, signal }: LeaseRequest,
+  { kinds, worker, run, freeGpus, signal }: LeaseRequest,
 ): Promise<(LeaseTerm & { job: LeasedJob }) | undefined> {
-  const response = await postJson(client, '/v1/jobs/lease', { kinds, worker, run }, signal, asWorker)
+  const response = await postJson(
+    client,
+    '/v1/jobs/lease',
+    { kinds, worker, run, free_gpus: freeGpus },
+    signal,
+    asWorker,
+  )
   if (response.status === 204) {
     requireProtocol(response)
     return undefined

@@ -375,6 +375,10 @@ export type JobTable = {
   arrived: Generated<number>
   leases: Generated<number>
   attempts: Generated<number>
+  /** GPUs that a worker must have free: how many, of how much memory each, and what computes on them. */
+  gpus: Generated<number>
+  gpu_memory: Generated<number>
+  gpu_uses: Generated<string[]>
   worker_id: string | null
   leased_at: Date | null
   leased_until: Date | null

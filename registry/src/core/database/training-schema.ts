@@ -51,6 +51,10 @@ export type TrainingRunTable = {
   settings: JSONColumnType<Record<string, unknown>, string, never>
   seed: Fixed<number>
   note: Fixed<string | null>
+  /** GPUs that it needs: how many, of how much memory each, and what computes on them. */
+  gpus: ColumnType<number, number | undefined, never>
+  gpu_memory: ColumnType<number, number | undefined, never>
+  gpu_uses: ColumnType<string[], string[] | undefined, never>
   trajectories_every: Fixed<number>
   /** Name and version the agent gets once trained, reserved for the run from the start. */
   publish_name: Fixed<string | null>
@@ -347,6 +351,8 @@ export type WorkerTable = {
   owner: string | null
   /** Whether it accepts evaluations. */
   evaluates: Generated<boolean>
+  /** Whether it accepts trainings. */
+  trains: Generated<boolean>
 }
 
 export type TrainingSchema = {

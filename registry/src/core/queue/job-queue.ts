@@ -13,6 +13,7 @@ import {
   presentTurn,
   takeTurn,
 } from './fair-order.ts'
+import { type GpuNeed, type GpuOffer, gpuOffer, isServedBy, noGpus } from './gpu-matching.ts'
 import type { Attempt, LeasedAttempt } from './job-handler.ts'
 import { leasable, leaseLost, leaseOf, readLease, setLeased, setReleased } from './leases.ts'
 
@@ -45,6 +46,7 @@ type NextOptions = {
   idle?: boolean
   passed?: readonly JobKind[]
   only?: string | undefined
+  offer?: GpuOffer
 }
 
 export type JobOptions = {
@@ -58,6 +60,8 @@ export type JobOptions = {
   attempt?: number
   /** Total episodes of an evaluation. */
   episodes?: number
+  /** GPUs that its worker must have. Default: none. */
+  gpu?: GpuNeed
 }
 
 /**
@@ -85,13 +89,22 @@ export class JobQueue {
     query: Transaction<Schema>,
     kind: JobKind,
     id: string,
-    { account = installationAccount, owner = account, priority = 0, attempt = 0, episodes = 0 }: JobOptions = {},
+    {
+      account = installationAccount,
+      owner = account,
+      priority = 0,
+      attempt = 0,
+      episodes = 0,
+      gpu = noGpus,
+    }: JobOptions = {},
   ): Promise<void> {
     const { rows } = await sql`
-      insert into jobs (kind, id, account_id, owner_id, priority, leases, episodes, cost, arrived)
-      values (${kind}, ${id}, ${account}, ${owner === account ? null : owner}, ${priority}, ${attempt}, ${episodes}, ${costOf(episodes)}, ${presentTurn(kind)})
+      insert into jobs (kind, id, account_id, owner_id, priority, leases, episodes, cost, arrived, gpus, gpu_memory, gpu_uses)
+      values (${kind}, ${id}, ${account}, ${owner === account ? null : owner}, ${priority}, ${attempt}, ${episodes}, ${costOf(episodes)}, ${presentTurn(kind)},
+        ${gpu.gpus}, ${gpu.gpu_memory}, ${sql.val([...gpu.gpu_uses])}::text[])
       on conflict (kind, id) do update set state = 'waiting', priority = excluded.priority, attempts = 0, barred = '{}',
         account_id = excluded.account_id, owner_id = excluded.owner_id, episodes = excluded.episodes, cost = excluded.cost, arrived = excluded.arrived,
+        gpus = excluded.gpus, gpu_memory = excluded.gpu_memory, gpu_uses = excluded.gpu_uses,
         leases = greatest(jobs.leases, excluded.leases), created_at = now(), ended_at = null
       where jobs.state in ('exhausted', 'over')
       returning id`.execute(query)
@@ -114,15 +127,16 @@ export class JobQueue {
 
   /**
    * Leases the next job of a kind, from the account whose turn it is. Skips jobs that bar one of the worker's `marks`,
-   * and jobs with a priority below 0 unless `idle`. `passed`: other kinds with waiting jobs that the worker accepts. `only`: the job with this ID, or none.
+   * jobs with a priority below 0 unless `idle`, and jobs that need GPUs unless the `offer` has them. `passed`: other kinds with
+   * waiting jobs that the worker accepts. `only`: the job with this ID, or none.
    */
   async next(
     kind: JobKind,
     workerId: string | null,
-    { marks = [], idle = true, passed = [], only }: NextOptions = {},
+    { marks = [], idle = true, passed = [], only, offer = gpuOffer(undefined) }: NextOptions = {},
   ): Promise<LeasedAttempt | undefined> {
     const eligible = sql<boolean>`(${leasable(limits[kind].attempts)}
-      and priority >= ${idle ? lowestPriority : 0} and not barred && ${sql.val(marks)}::text[]
+      and priority >= ${idle ? lowestPriority : 0} and not barred && ${sql.val(marks)}::text[] and ${isServedBy(offer)}
       ${only === undefined ? sql`` : sql`and jobs.id = ${only}`})`
     const leased = await this.#database.transaction(async (query) => {
       await this.#database.lock(query, `queue:${kind}`)

@@ -1,4 +1,5 @@
 import type { JobKind, LeasedJob, WorkerDescription } from '@agentgym/contract'
+import { gpuOffer } from '../../core/queue/gpu-matching.ts'
 import type { JobHandler } from '../../core/queue/job-handler.ts'
 import { type JobQueue, leaseSeconds } from '../../core/queue/job-queue.ts'
 import { installationOwner, marksOf } from '../../core/queue/worker-place.ts'
@@ -12,7 +13,7 @@ import { noteWorker } from './workers.store.ts'
 export async function leaseJob(
   services: Pick<Services, 'database' | 'queue' | 'config' | 'log'>,
   handlers: JobHandler[],
-  { kinds, worker, owner = installationOwner, run }: LeaseRequest,
+  { kinds, worker, free_gpus: free, owner = installationOwner, run }: LeaseRequest,
 ): Promise<LeasedJob | undefined> {
   const { queue } = services
   const { database } = services
@@ -24,6 +25,7 @@ export async function leaseJob(
   for (const handler of wanted)
     if (waiting.includes(handler.kind) && (await handler.admits?.(place)) !== false) open.set(handler.kind, handler)
   const kindsInOrder = await queue.ordered([...open.keys()])
+  const offer = gpuOffer(worker, free)
   // Idle-time jobs come after all other jobs, of any kind.
   for (const idle of [false, true])
     for (const kind of kindsInOrder) {
@@ -31,7 +33,7 @@ export async function leaseJob(
       const handler = open.get(kind)
       const job =
         handler &&
-        (await leaseNext(services, queue, handler, worker, { marks: marksOf(place), idle, passed, only: run }))
+        (await leaseNext(services, queue, handler, worker, { marks: marksOf(place), idle, passed, only: run, offer }))
       if (job !== undefined) return job
     }
   return undefined
@@ -40,6 +42,8 @@ export async function leaseJob(
 type LeaseRequest = {
   kinds: JobKind[]
   worker?: WorkerDescription | undefined
+  /** See `gpuOffer`. */
+  free_gpus?: number[] | undefined
   /** ID of the account of the worker's token. Default: the installation itself. */
   owner?: string
   /** Only the job of this run. */
@@ -51,7 +55,7 @@ async function leaseNext(
   queue: JobQueue,
   handler: JobHandler,
   worker: WorkerDescription | undefined,
-  options: { marks: readonly string[]; idle: boolean; passed: readonly JobKind[]; only: string | undefined },
+  options: NonNullable<Parameters<JobQueue['next']>[2]>,
 ): Promise<LeasedJob | undefined> {
   for (;;) {
     const attempt = await queue.next(handler.kind, worker?.id ?? null, options)

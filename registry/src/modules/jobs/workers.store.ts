@@ -15,16 +15,25 @@ export async function noteWorker(
   const described = { name, description: JSON.stringify(worker), usage: JSON.stringify(usage) }
   const row = { ...described, owner, seen_at: sql<Date>`now()` }
   const evaluates = kinds.includes('evaluate')
+  const trains = kinds.includes('train')
   await query
     .insertInto('workers')
-    .values({ id, ...row, evaluates })
+    .values({ id, ...row, evaluates, trains })
     .onConflict((conflict) =>
       conflict
         .column('id')
         // A worker requests different kinds in separate loops.
-        .doUpdateSet({ ...row, evaluates: sql<boolean>`workers.evaluates or ${evaluates}` })
+        .doUpdateSet({
+          ...row,
+          evaluates: sql<boolean>`workers.evaluates or ${evaluates}`,
+          trains: sql<boolean>`workers.trains or ${trains}`,
+        })
         .where((where) =>
-          where.or([where('workers.seen_at', '<', freshness), where('workers.evaluates', '<', evaluates)]),
+          where.or([
+            where('workers.seen_at', '<', freshness),
+            where('workers.evaluates', '<', evaluates),
+            where('workers.trains', '<', trains),
+          ]),
         ),
     )
     .execute()

@@ -4,6 +4,7 @@ import { type Selectable, sql, type Transaction } from 'kysely'
 import type { Database, Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import type { TrainingRunTable } from '../../core/database/training-schema.ts'
+import { couldServe, type GpuNeed, isConnected } from '../../core/queue/gpu-matching.ts'
 import type { ServerConfig } from '../../core/services.ts'
 import { availableMinor, lockAccounts, openAccounts, type Transfer, transferId } from '../ledger/index.ts'
 import { mustTransfer, repayDebt, requireWithinCaps, trainingQuota } from '../orders/index.ts'
@@ -22,11 +23,16 @@ export function isCovered({ free_minor, held_minor }: Pick<RunRow, 'free_minor' 
   return free_minor + held_minor > 0
 }
 
-/** The highest hourly price of the connected workers; 0 if all are free or none is connected. */
-export async function trainingPrice(query: Queries): Promise<number> {
+/** The highest hourly price of the connected workers that could serve such a run; 0 if all are free or there is none. */
+export async function trainingPrice(query: Queries, need: GpuNeed): Promise<number> {
+  const serving = couldServe({
+    gpus: sql`${need.gpus}::int`,
+    gpu_memory: sql`${need.gpu_memory}::bigint`,
+    gpu_uses: sql`${sql.val([...need.gpu_uses])}::text[]`,
+  })
   const { rows } = await sql<{ price: number | null }>`
     select max((description ->> 'price_minor_per_hour')::bigint) as price from workers
-    where seen_at > now() - interval '2 minutes'`.execute(query)
+    where ${isConnected} and ${serving}`.execute(query)
   return rows[0].price ?? 0
 }
 

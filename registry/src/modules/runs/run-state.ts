@@ -243,7 +243,9 @@ export async function resumeRun(
       hint: 'Omit pause_at to train to the end.',
       data: { field: 'pause_at' },
     })
-  await queue.enqueue(query, 'train', run.id, { attempt: run.attempt, account: run.created_by, owner: run.owner_id })
+  await queue.enqueue(query, 'train', run.id, {
+    ...{ attempt: run.attempt, account: run.created_by, owner: run.owner_id, gpu: run },
+  })
   const patch: RunPatch = {
     state: 'queued',
     resumptions: run.resumptions + 1,

@@ -1,10 +1,12 @@
-import type { Run, RunState } from '@agentgym/contract'
+import type { Run, RunState, WorkerUsage } from '@agentgym/contract'
 import { type RawBuilder, sql } from 'kysely'
 import type { Actor } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Role } from '../../core/database/schema.ts'
 import { jobsAhead } from '../../core/queue/fair-order.ts'
+import { isUnserved } from '../../core/queue/gpu-matching.ts'
 import type { ServerConfig } from '../../core/services.ts'
+import { unservedText } from './gpu-need.ts'
 import { spentMinor } from './run-state.ts'
 
 /** Where a page of runs ended. */
@@ -54,7 +56,13 @@ function selectRuns(query: Queries) {
     .select(['checkpoint.iteration as checkpoint_iteration', 'checkpoint.steps as checkpoint_steps'])
     .select('checkpoint.created_at as checkpoint_at')
     .select(sql<number | null>`case when run.state = 'queued' then ${runsAhead('run')} end`.as('ahead'))
+    .select(isUnserved('run').as('unserved'))
+    .select(workerUsage.as('worker_usage'))
 }
+
+/** Utilization of the worker that trains a run on GPUs; null for other runs. */
+const workerUsage = sql<WorkerUsage | null>`(
+  select workers.usage from workers where run.state = 'running' and run.gpus > 0 and workers.id = run.worker_id)`
 
 /** Approximate number of runs before a queued one. `run`: table alias in the statement. */
 export function runsAhead(run: 'run' | 'training_runs'): RawBuilder<number> {
@@ -131,6 +139,9 @@ export function runOf(row: RunView, { publicUrl, training }: Pick<ServerConfig, 
     started_at: row.started_at?.toISOString() ?? null,
     ended_at: row.ended_at?.toISOString() ?? null,
     ahead: row.ahead,
+    gpu: row.gpus === 0 ? null : { count: row.gpus, memory_bytes: row.gpu_memory },
+    unserved: row.unserved ? unservedText(row) : null,
+    gpu_usage: row.worker_usage && { busy: row.worker_usage.gpu, memory: row.worker_usage.gpu_memory ?? null },
     attempt: row.attempt,
     worker: row.worker_name,
     cancel_requested: row.cancel_requested_at !== null,

@@ -1,4 +1,5 @@
 import { sql } from 'kysely'
+import type { GpuNeed } from '../../core/queue/gpu-matching.ts'
 import { hasJob } from '../../core/queue/job-queue.ts'
 import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
@@ -40,7 +41,7 @@ export async function settleLostLeases(
       const settled = await loseLease(query, context, run)
       if (settled.state === 'queued' && job !== 'waiting')
         await context.queue.enqueue(query, 'train', id, {
-          ...{ attempt: run.attempt, account: run.created_by, owner: run.owner_id },
+          ...{ attempt: run.attempt, account: run.created_by, owner: run.owner_id, gpu: run },
         })
       return { worker: run.worker_name, state: settled.state }
     })
@@ -54,11 +55,11 @@ export async function enqueueLostRuns(
   services: Pick<RunServices, 'database' | 'queue' | 'config' | 'log' | 'runFeeds'>,
 ): Promise<void> {
   const { queue } = runContext(services)
-  const { rows } = await sql<{ id: string; attempt: number; created_by: string }>`
-    select id, attempt, created_by from training_runs where state = 'queued' and not ${hasJob('train', sql.ref('training_runs.id'), ['waiting', 'active'])}
+  const { rows } = await sql<{ id: string; attempt: number; created_by: string } & GpuNeed>`
+    select id, attempt, created_by, gpus, gpu_memory, gpu_uses from training_runs where state = 'queued' and not ${hasJob('train', sql.ref('training_runs.id'), ['waiting', 'active'])}
     order by created_at limit 1000`.execute(services.database.query)
-  for (const { id, attempt, created_by: account } of rows) {
-    if (await queue.recover('train', id, { attempt, account }))
+  for (const { id, attempt, created_by: account, ...gpu } of rows) {
+    if (await queue.recover('train', id, { attempt, account, gpu }))
       services.log.warn('a run that was queued had no job', { run_id: id })
   }
 }

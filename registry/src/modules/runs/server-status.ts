@@ -2,6 +2,7 @@ import type { ServerStatus } from '@agentgym/contract'
 import { sql } from 'kysely'
 import type { Actor } from '../../core/access/authorize.ts'
 import { requireActor } from '../../core/access/authorize.ts'
+import { isUnserved } from '../../core/queue/gpu-matching.ts'
 import { leaseSeconds } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 import type { RunServices } from './run-services.ts'
@@ -19,8 +20,8 @@ export async function serverStatus(services: RunServices, actor: Actor | null): 
     queued: jobs(kind, 'waiting'),
     running: jobs(kind, 'active'),
   })
-  const { rows: runs } = await sql<{ state: 'queued' | 'running'; runs: number }>`
-    select state, count(*)::int as runs from training_runs
+  const { rows: runs } = await sql<{ state: 'queued' | 'running'; runs: number; unserved: number }>`
+    select state, count(*)::int as runs, (count(*) filter (where ${isUnserved('training_runs')}))::int as unserved from training_runs
     where state in ('queued', 'running') and (owner_id = ${accountId} or owner_id in (
       select organisation_id from memberships where user_id = ${accountId}))
     group by state`.execute(database.query)
@@ -29,7 +30,11 @@ export async function serverStatus(services: RunServices, actor: Actor | null): 
     queue: { replay: queue('replay'), check: queue('check'), evaluate: queue('evaluate'), train: queue('train') },
     workers: await workersWith(services, (id) => sum(counts.filter(({ worker }) => worker === id))),
     held_back: await holds(services),
-    runs: { queued: own('queued'), running: own('running') },
+    runs: {
+      queued: own('queued'),
+      running: own('running'),
+      unserved: runs.find(({ state }) => state === 'queued')?.unserved ?? 0,
+    },
     currency: config.training.currency,
   }
 }
@@ -61,11 +66,11 @@ async function workersWith({ database }: Services, jobsOf: (id: string) => numbe
     .limit(mostWorkers)
     .execute()
   return rows.map(({ id, name, description, usage, seen_at, silent_seconds }) => {
-    const { slots, cores, memory_bytes, gpus, price_minor_per_hour, missing_walls = null } = description
+    const { slots, cores, memory_bytes, gpus, price_minor_per_hour, missing_walls = null, cuda = null } = description
     const running = jobsOf(id)
     const state = silent_seconds > leaseSeconds ? 'silent' : running > 0 ? 'busy' : 'idle'
     const seenAt = seen_at.toISOString()
-    const machine = { cores, memory_bytes, gpus, missing_walls, usage }
+    const machine = { cores, memory_bytes, gpus, cuda, missing_walls, usage }
     return { name, state, running, slots, ...machine, price_minor_per_hour, seen_at: seenAt }
   })
 }

@@ -64,7 +64,7 @@ export async function continueRun(
   const run = await database.transaction(async (query) => {
     await resumeRun(query, { queue }, runId, { ...resumption, tokenId })
     const changed = await requireOwnRun(query, actor, runId, scope)
-    const price = await trainingPrice(query)
+    const price = await trainingPrice(query, changed.run)
     if (price > 0) await coverRun(services, query, changed.run, price)
     await requireScenario(query, config, changed, ip)
     await requireParent(query, config, changed)

@@ -7,6 +7,7 @@ import {
   resolveTrainingPlan,
   type startRunRequestSchema,
   type TrainingPlan,
+  withDevices,
 } from '@agentgym/contract'
 import type { Transaction } from 'kysely'
 import semver from 'semver'
@@ -18,6 +19,7 @@ import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { idempotencyKeyReused, requestHash } from '../../core/idempotency/idempotency.ts'
+import { type GpuNeed, isUnserved } from '../../core/queue/gpu-matching.ts'
 import type { JobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 import { requireRunnable } from '../orders/index.ts'
@@ -29,6 +31,7 @@ import {
   parsePackageName,
   parseVersion,
 } from '../packages/index.ts'
+import { gpuNeedOf, settingsOnGpu } from './gpu-need.ts'
 import { coverRun, trainingPrice } from './pay-run.ts'
 import { findOwner } from './run-access.ts'
 import { insertEvents, numbered } from './run-events.store.ts'
@@ -78,9 +81,10 @@ export async function submitRun(services: RunServices, submission: Submission): 
   const scenario = await resolveScenario(services, actor, request.scenario)
   const from = request.from === undefined ? null : await resolveStartingAgent(services, actor, request.from)
   const plan = planOf(scenario, from, request)
+  const gpu = gpuNeedOf(plan, request.gpu)
   const publication = request.publish === undefined ? null : parsePublication(request.publish)
   await services.openJobs.requireRoom('train', { accountId: actor.accountId, ownerId: owner.id })
-  const added = { submission, actor, owner, hash, scenario, from, plan, publication, queue: services.queue }
+  const added = { submission, actor, owner, hash, scenario, from, plan, gpu, publication, queue: services.queue }
   const written = await database.transaction((query) => writeRun(services, query, added))
   return typeof written === 'string' ? readEarlierRun(services, actor, written) : runOf(written, config)
 }
@@ -89,9 +93,13 @@ export async function submitRun(services: RunServices, submission: Submission): 
 function planOf(
   { training, name, version }: TrainableScenario,
   from: StartingAgent | null,
-  { algorithm, steps, settings }: RunRequest,
+  { algorithm, steps, settings, gpu }: RunRequest,
 ): TrainingPlan {
-  const requested = { algorithm, steps, settings }
+  const requested = {
+    algorithm,
+    steps,
+    settings: gpu === undefined ? settings : { ...settingsOnGpu, ...withDevices(settings) },
+  }
   try {
     return from === null ? resolveTrainingPlan(training, requested) : continuedAgentPlan(training, requested, from)
   } catch (error) {
@@ -109,13 +117,14 @@ type NewRun = {
   /** Null: random weights. */
   from: StartingAgent | null
   plan: TrainingPlan
+  gpu: GpuNeed
   publication: Publication | null
   queue: JobQueue
 }
 
 /** Returns the run, or for a concurrent request with the same key the ID of the first run. */
 async function writeRun(services: RunServices, query: Transaction<Schema>, added: NewRun): Promise<RunView | string> {
-  const { submission, actor, owner, scenario, from, plan, publication, hash, queue } = added
+  const { submission, actor, owner, scenario, from, plan, gpu, publication, hash, queue } = added
   const { request, idempotencyKey = null, traceparent, ip } = submission
   // Checked again, with a lock: removing the membership waits for the run, or the run is not written.
   if (owner.id !== actor.accountId) await authorize(query, actor, 'publish', owner.id, { scope: 'training:start' })
@@ -137,6 +146,7 @@ async function writeRun(services: RunServices, query: Transaction<Schema>, added
       algorithm: plan.algorithm,
       settings: JSON.stringify(plan.settings),
       seed: request.seed,
+      ...{ gpus: gpu.gpus, gpu_memory: gpu.gpu_memory, gpu_uses: [...gpu.gpu_uses] },
       note: request.note ?? null,
       trajectories_every: request.trajectories_every,
       pause_at: request.pause_at ?? null,
@@ -155,6 +165,7 @@ async function writeRun(services: RunServices, query: Transaction<Schema>, added
     .onConflict((conflict) => conflict.columns(['owner_id', 'idempotency_key']).doNothing())
     .returningAll()
     .returning(runsAhead('training_runs').as('ahead'))
+    .returning(isUnserved('training_runs').as('unserved'))
     .executeTakeFirst()
   if (row === undefined) {
     const earlier = await findEarlier(query, owner.id, idempotencyKey, hash)
@@ -162,12 +173,12 @@ async function writeRun(services: RunServices, query: Transaction<Schema>, added
     return earlier
   }
   const { expected_price: expectedPrice } = request
-  const price = await trainingPrice(query)
+  const price = await trainingPrice(query, gpu)
   if (price > 0) await coverRun(services, query, row, price)
   await requireRunnable(query, services.config, { actor, runId: row.id, owner, scenario, expectedPrice, ip })
   if (from !== null) await requireStartable(query, services.config, actor, from)
   await writeTrail(query, row.id, added)
-  await queue.enqueue(query, 'train', row.id, { account: actor.accountId, owner: owner.id })
+  await queue.enqueue(query, 'train', row.id, { account: actor.accountId, owner: owner.id, gpu })
   // Built here in the format of `findRunFor`, whose query would be the most expensive of the request.
   return {
     ...row,
@@ -176,6 +187,7 @@ async function writeRun(services: RunServices, query: Transaction<Schema>, added
     ...{ parent_name: from?.parent.name ?? null, parent_version: from?.parent.version ?? null },
     ...{ parent_hash: from?.parent.model_hash ?? null, parent_license: from?.parent.license ?? null },
     ...{ published_name: null, published_version: null },
+    worker_usage: null,
     ...{ checkpoint_iteration: null, checkpoint_steps: null, checkpoint_at: null },
   }
 }

@@ -82,7 +82,11 @@ async function describe(
     from_iteration: checkpoint?.iteration ?? 0,
   }
   const begun = await changeRun(query, run, patch, [{ type: 'running', data }])
-  return { kind: 'train', traceparent: run.traceparent, run: await bodyOf(services, query, attempt, begun, checkpoint) }
+  return {
+    kind: 'train',
+    traceparent: run.traceparent,
+    run: await bodyOf(services, query, { attempt, run: begun, checkpoint }),
+  }
 }
 
 /**
@@ -108,12 +112,12 @@ async function isPayable(
   }
 }
 
+type Begun = { attempt: LeasedAttempt; run: RunRow; checkpoint: Awaited<ReturnType<typeof latestCheckpoint>> }
+
 async function bodyOf(
   { config }: Services,
   query: Queries,
-  { id, attempt }: LeasedAttempt,
-  run: RunRow,
-  checkpoint: Awaited<ReturnType<typeof latestCheckpoint>>,
+  { attempt: { id, attempt }, run, checkpoint }: Begun,
 ): Promise<LeasedTraining['run']> {
   const url = (what: string) => `${config.publicUrl}/v1/jobs/${id}/${what}`
   const { name, version, bundle_hash: hash, integrity } = await versionOf(query, run.scenario_version_id)
@@ -121,7 +125,8 @@ async function bodyOf(
     scenario: { name, version, hash: hash ?? '', integrity, tarball_url: url('scenario') },
     from: run.from_version_id === null ? null : await startOf(query, run.from_version_id, url('parent')),
     algorithm: run.algorithm,
-    settings: run.settings,
+    settings: withoutCpu(run.settings),
+    gpu: run.gpus === 0 ? null : { count: run.gpus, memory_bytes: run.gpu_memory },
     seed: run.seed,
     attempt: attempt + 1,
     checkpoint:
@@ -144,6 +149,15 @@ async function bodyOf(
       price_milliseconds: run.price_milliseconds,
       price_minor_per_hour: run.price_minor_per_hour ?? 0,
     },
+  }
+}
+
+/** Without devices that are the default, which workers of an older version do not know. */
+function withoutCpu({ learner_device: learner, rollout_provider: rollouts, ...settings }: Record<string, unknown>) {
+  return {
+    ...settings,
+    ...(learner === undefined || learner === 'cpu' ? {} : { learner_device: learner }),
+    ...(rollouts === undefined || rollouts === 'cpu' ? {} : { rollout_provider: rollouts }),
   }
 }
 

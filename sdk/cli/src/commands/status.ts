@@ -44,10 +44,18 @@ export function statusLines(server: string, status: ServerStatus, terminal: Term
     ...holdLines(status, terminal),
     '',
     `Your runs: ${formatCount(status.runs.running)} running, ${formatCount(status.runs.queued)} queued`,
+    ...unservedLines(status, terminal),
     status.runs.running + status.runs.queued > 0
       ? `${symbols.next} List them: ${paint.accent('agentgym runs list')}`
       : `${symbols.next} Start one: ${paint.accent('agentgym train @acme/cart-pole --remote --watch')}`,
   ]
+}
+
+/** Runs that wait for a GPU which no connected worker has. */
+function unservedLines({ runs: { unserved = 0 } }: ServerStatus, { paint, symbols }: Terminal): string[] {
+  if (unserved === 0) return []
+  const which = unserved === 1 ? '1 of them waits' : `${formatCount(unserved)} of them wait`
+  return [paint.warn(`${symbols.warning} ${which} for a GPU that no connected worker has`)]
 }
 
 function queueLines({ queue }: ServerStatus, terminal: Terminal): string[] {

@@ -42,6 +42,9 @@ export type RemoteFlags = {
   trajectories?: number
   from?: string
   yes?: boolean
+  /** Only a worker with a GPU trains the run, of `gpuMemory` GB at least. */
+  needsGpu?: boolean
+  gpuMemory?: number
 }
 
 type RemoteRun = { connection: Connection; request: StartRunRequest; out: string; scenario: string }
@@ -135,12 +138,17 @@ async function requestOf(
     steps,
     seed,
     settings: settingsOf(flags),
+    ...gpuFields(flags),
     budget_minor: budget,
     publish: flags.publish === undefined ? undefined : await publishField(connection, flags.publish, flags),
     trajectories_every: trajectories,
     account: owner,
     note,
   }
+}
+
+function gpuFields({ needsGpu = false, gpuMemory }: RemoteFlags): Pick<StartRunRequest, 'gpu'> {
+  return needsGpu ? { gpu: { memory_gb: gpuMemory } } : {}
 }
 
 /** Parsed like those of local training; the server validates them. */
@@ -181,6 +189,7 @@ function submittedLines(run: Run, { terminal }: CommandContext): string[] {
   return [
     `${terminal.symbols.next} Training on ${paint.bold(what)} with ${safeText(run.algorithm, 20)}, seed ${run.seed}, ${limit}`,
     ...(run.parent ? [`  ${paint.dim('Starting from')} ${safeText(parentText(run.parent), 240)}`] : []),
+    ...(run.unserved ? [`${terminal.symbols.warning} ${safeText(run.unserved, 300)}`] : []),
     `  ${paint.dim(run.ahead ? `${run.ahead} ahead in the queue` : 'next in the queue')}`,
   ]
 }

@@ -139,7 +139,7 @@ async function trainOnGpu(target: string, place: GpuPlace, flags: TrainFlags, co
   const { symbols } = context.terminal
   if (chosen.at === 'server') {
     context.print(`${symbols.next} GPU: a worker of the server`)
-    return trainRemote(target, { ...remote, watch: true }, context)
+    return trainRemote(target, { ...remote, watch: true, needsGpu: true }, context)
   }
   context.print(`${symbols.next} GPU: ${safeText(chosen.gpu, 80)} of this machine`)
   return trainOnScenario(target, others, context)

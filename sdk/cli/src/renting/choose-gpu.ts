@@ -7,7 +7,7 @@ import { gatherOffers, printProblems } from './gather-offers.ts'
 import type { RentFlags } from './rent-options.ts'
 
 /** Where `--gpu` can find a GPU. */
-export const gpuPlaces = ['auto', 'local', ...providerNames] as const
+export const gpuPlaces = ['auto', 'local', 'server', ...providerNames] as const
 export type GpuPlace = (typeof gpuPlaces)[number]
 
 /** `server`: the workers that it has anyway. */
@@ -21,6 +21,8 @@ export type ChosenGpu =
  * then the server's own workers. Throws `gpu_unavailable` where there is none that fits.
  */
 export async function chooseGpu(place: GpuPlace, flags: RentFlags, context: CommandContext): Promise<ChosenGpu> {
+  // Without a look at its workers: the run waits for one that has it.
+  if (place === 'server') return { at: 'server' }
   if (place !== 'auto' && place !== 'local') return chooseOffer(place, flags, context)
   const here = await localGpu(flags, context)
   if (here !== undefined) return { at: 'local', gpu: here }

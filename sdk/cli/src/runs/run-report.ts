@@ -57,6 +57,7 @@ function fields(run: Run, { nowMs }: ReportOptions): [string, string][] {
     ['account', run.created_by === run.owner ? run.owner : `${run.owner}, started by ${run.created_by}`],
     ['submitted', `${momentText(run.created_at)}, ${formatAge(run.created_at, nowMs)} ago`],
     ['duration', run.ended_at === null || run.started_at === null ? null : tookText(run.started_at, run.ended_at)],
+    ['GPU', gpuText(run)],
     ['worker', run.worker === null ? null : `${run.worker}${run.attempt > 1 ? ` (attempt ${run.attempt})` : ''}`],
     ['progress', progress === null ? null : progressText(progress)],
     [
@@ -69,6 +70,14 @@ function fields(run: Run, { nowMs }: ReportOptions): [string, string][] {
     ['package', agent?.package ? `${agent.package.name}@${agent.package.version}` : null],
   ]
   return pairs.filter((pair): pair is [string, string] => pair[1] !== null)
+}
+
+/** `1 of 24 GB or more, 91% busy`; null if the run needs none. */
+function gpuText({ gpu, gpu_usage: usage }: Run): string | null {
+  if (!gpu) return null
+  const memory = gpu.memory_bytes === 0 ? '' : ` of ${formatBytes(gpu.memory_bytes)} or more`
+  const busy = usage?.busy == null ? '' : `, ${Math.round(usage.busy * 100)}% busy`
+  return `${gpu.count}${memory}${busy}`
 }
 
 function progressText({
@@ -160,7 +169,7 @@ export async function readHistory(connection: Connection, run: Run): Promise<Run
 }
 
 /** A run's state, with its symbol. */
-export function runStateText({ state, ahead, cancel_requested: ending }: Run, { symbols }: Terminal): string {
+export function runStateText({ state, ahead, unserved, cancel_requested: ending }: Run, { symbols }: Terminal): string {
   switch (state) {
     case 'completed':
       return `${symbols.ok} completed`
@@ -173,6 +182,7 @@ export function runStateText({ state, ahead, cancel_requested: ending }: Run, { 
     case 'paused':
       return `${symbols.warning} paused`
     case 'queued':
+      if (unserved) return `${symbols.warning} queued, no worker has its GPU`
       return ahead ? `queued, ${ahead} ahead` : 'queued'
     case 'running':
       return ending ? 'canceling' : 'running'

@@ -70,7 +70,11 @@ export function plainView({ terminal, verbose, write, now }: PlainViewOptions): 
 
 /** Whether an update without an event is worth a line: a new position in the queue, or a silent server. */
 function isNews(before: RemoteState | null, { run, silent = false }: RemoteUpdate): boolean {
-  return run.ahead !== (before?.run.ahead ?? null) || (silent && !before?.silent)
+  return (
+    run.ahead !== (before?.run.ahead ?? null) ||
+    (run.unserved ?? null) !== (before?.run.unserved ?? null) ||
+    (silent && !before?.silent)
+  )
 }
 
 function progressLine(event: ProgressEvent): string {
@@ -117,5 +121,7 @@ export function runLine(run: Run, change: string | null): Record<string, unknown
 
 // Changes without an event. The cost changes all the time and is on every line.
 function sameStatus(a: Run, b: Run): boolean {
-  return a.state === b.state && a.ahead === b.ahead && a.cancel_requested === b.cancel_requested
+  return (
+    a.state === b.state && a.ahead === b.ahead && a.unserved === b.unserved && a.cancel_requested === b.cancel_requested
+  )
 }

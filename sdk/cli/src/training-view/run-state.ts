@@ -226,7 +226,7 @@ function pickedUpText(data: Extract<RunEvent, { type: 'running' }>['data']): str
 /** What a remote run is waiting for; undefined while it trains. */
 export function remoteStage({ run, silent }: RemoteState, started: boolean): string | undefined {
   if (silent) return 'The server is not responding; retrying. The run continues'
-  if (run.state === 'queued') return `Queued, ${aheadText(run.ahead)}`
+  if (run.state === 'queued') return run.unserved ? safeText(run.unserved, 300) : `Queued, ${aheadText(run.ahead)}`
   if (run.cancel_requested) return 'Canceling: the worker saves a checkpoint first'
   if (run.state === 'running' && !started) return `Picked up by ${safeText(run.worker ?? 'a worker', 80)}; starting`
   return undefined

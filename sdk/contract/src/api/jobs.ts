@@ -45,6 +45,8 @@ export const workerUsageSchema = z.strictObject({
   cpu: z.number().min(0).max(1).nullable(),
   memory: z.number().min(0).max(1).nullable(),
   gpu: z.number().min(0).max(1).nullable(),
+  /** Of the memory of its GPUs. Absent: a worker of an older version. */
+  gpu_memory: z.number().min(0).max(1).nullable().optional(),
 })
 export type WorkerUsage = z.infer<typeof workerUsageSchema>
 
@@ -56,6 +58,17 @@ export const workerDescriptionSchema = z.strictObject({
   cores: z.int().positive().max(4_096),
   memory_bytes: count,
   gpus: z.array(z.strictObject({ name: z.string().max(80), memory_bytes: count })).max(64),
+  /**
+   * Versions of what computes on its GPUs; null where the learner's libtorch or ONNX Runtime cannot. Absent: no GPU, or an
+   * older version, which gets no run that needs one.
+   */
+  cuda: z
+    .strictObject({
+      driver: z.string().max(40).nullable(),
+      libtorch: z.string().max(40).nullable(),
+      onnxruntime: z.string().max(40).nullable(),
+    })
+    .optional(),
   /** Jobs it runs concurrently. */
   slots: z.int().positive().max(256),
   /** Price of an hour of training, in minor units of the server's currency. */
@@ -79,6 +92,8 @@ export const leaseRequestSchema = z.strictObject({
   worker: workerDescriptionSchema.optional(),
   /** Leases this run's training and nothing else, for a worker that was started for it. Absent: any job. */
   run: z.uuid().optional(),
+  /** Numbers of its GPUs that no run has, in the order of the description. Absent: all. */
+  free_gpus: z.array(z.int().min(0).max(63)).max(64).optional(),
 })
 
 const tarballFields = {
@@ -136,6 +151,8 @@ export const leasedTrainingSchema = z
       pause_at: count.nullable(),
       /** Iterations between sampled trajectories; 0 samples none. */
       trajectories_every: count,
+      /** GPUs that the run has to itself; null: none. Absent in older servers. */
+      gpu: z.object({ count: z.int().positive(), memory_bytes: count }).nullable().optional(),
       /** Name and version of the agent's package; null keeps the trainer's own. */
       publish: z.object({ name: z.string(), version: z.string() }).nullable(),
       budget: z.object({

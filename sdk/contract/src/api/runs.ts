@@ -59,6 +59,20 @@ export const startRunRequestSchema = z.strictObject({
     .record(z.string().max(64), settingValueSchema)
     .default({})
     .describe('By name, as in `agentgym train --set`.'),
+  gpu: z
+    .strictObject({
+      count: z.int().min(1).max(64).default(1).describe('GPUs that the run has to itself.'),
+      memory_gb: z
+        .number()
+        .positive()
+        .max(10_000)
+        .optional()
+        .describe('Memory that each must have, in GB (10⁹ bytes).'),
+    })
+    .optional()
+    .describe(
+      'Only workers with such a GPU train the run. Learner and rollouts then compute where it pays, unless the settings say. Default: what the settings need.',
+    ),
   budget_minor: z
     .int()
     .positive()
@@ -120,6 +134,12 @@ export const runSchema = z
     ended_at: moment.nullable(),
     /** About how many runs come before it, counted up to 1,000; null unless it is queued. Users take turns. */
     ahead: count.nullable(),
+    /** GPUs that it needs; null: none. Absent in older servers. */
+    gpu: z.object({ count, memory_bytes: count }).nullable().optional(),
+    /** Why no connected worker can train it, in a sentence; null unless it is queued and none can. Absent in older servers. */
+    unserved: z.string().nullable().optional(),
+    /** GPUs of its worker, 0 to 1; null unless a worker with GPUs trains it. Absent in older servers. */
+    gpu_usage: z.object({ busy: z.number().nullable(), memory: z.number().nullable() }).nullable().optional(),
     /** Workers that have had it. */
     attempt: count,
     worker: z.string().nullable(),
@@ -387,7 +407,18 @@ export const serverStatusSchema = z
           cpu: z.number().nullable(),
           memory: z.number().nullable(),
           gpu: z.number().nullable(),
+          /** Absent in older servers. */
+          gpu_memory: z.number().nullable().optional(),
         }),
+        /** Versions of what computes on its GPUs; null if nothing does. Absent in older servers. */
+        cuda: z
+          .object({
+            driver: z.string().nullable(),
+            libtorch: z.string().nullable(),
+            onnxruntime: z.string().nullable(),
+          })
+          .nullable()
+          .optional(),
         price_minor_per_hour: count,
         seen_at: moment,
       }),
@@ -395,7 +426,12 @@ export const serverStatusSchema = z
     /** Workers that get no evaluations until an operator releases them; absent in older servers. */
     held_back: z.array(workerHoldSchema).optional(),
     /** The caller's runs. */
-    runs: z.object({ queued: count, running: count }),
+    runs: z.object({
+      queued: count,
+      running: count,
+      /** Queued ones that need a GPU no connected worker has; absent in older servers. */
+      unserved: count.optional(),
+    }),
     currency: z.string(),
   })
   .meta({ id: 'ServerStatus' })

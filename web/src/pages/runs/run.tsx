@@ -240,10 +240,9 @@ function RunHead({ read: { run, evaluations }, unattended }: { read: ReadRun; un
       <p class="run-state">
         <RunState state={run.state} />
         {run.cancel_requested && run.state === 'running' && <span class="dim">canceling: saving a checkpoint</span>}
-        {run.state === 'queued' && (
-          <span class="dim">{unattended ? 'no worker is connected' : queuePosition(run.ahead)}</span>
-        )}
+        {run.state === 'queued' && <span class="dim">{waiting(run, unattended)}</span>}
         {run.worker !== null && run.state === 'running' && <span class="dim">on {run.worker}</span>}
+        {run.gpu_usage && <span class="dim">{gpuUsage(run.gpu_usage)}</span>}
       </p>
       <h1>{runName(run)}</h1>
       <RunResult run={run} evaluations={evaluations} />
@@ -275,6 +274,7 @@ function RunHead({ read: { run, evaluations }, unattended }: { read: ReadRun; un
         </span>
         <Time at={run.created_at} />
       </p>
+      {run.unserved && <Notice kind="warning">{run.unserved}</Notice>}
       {run.error !== null && (
         <Notice kind="failure">
           {run.error.message} {run.error.hint} <code>{run.error.code}</code>
@@ -282,6 +282,21 @@ function RunHead({ read: { run, evaluations }, unattended }: { read: ReadRun; un
       )}
     </>
   )
+}
+
+function waiting({ unserved, ahead }: Run, unattended: boolean): string {
+  if (unattended) return 'no worker is connected'
+  return unserved ? 'no worker has its GPU' : queuePosition(ahead)
+}
+
+/** `GPU 91% busy, 40% of its memory`; empty if the worker does not say. */
+function gpuUsage({ busy, memory }: NonNullable<Run['gpu_usage']>): string {
+  const percent = (share: number) => `${Math.round(share * 100)}%`
+  const parts = [
+    ...(busy === null ? [] : [`${percent(busy)} busy`]),
+    ...(memory === null ? [] : [`${percent(memory)} of its memory in use`]),
+  ]
+  return parts.length === 0 ? '' : `GPU ${parts.join(', ')}`
 }
 
 function queuePosition(ahead: number | null): string {

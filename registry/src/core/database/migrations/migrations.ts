@@ -44,6 +44,7 @@ import { demonstrations } from './0043-demonstrations.ts'
 import { discovery } from './0044-discovery.ts'
 import { packageDays } from './0045-package-days.ts'
 import { packedCurves } from './0046-packed-curves.ts'
+import { gpus } from './0047-gpus.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -94,4 +95,5 @@ export const migrations: readonly Migration[] = [
   discovery,
   packageDays,
   packedCurves,
+  gpus,
 ]
