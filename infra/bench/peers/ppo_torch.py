@@ -8,7 +8,6 @@ import statistics
 import sys
 import time
 
-import gymnasium as gym
 import numpy as np
 import torch
 from torch import nn
@@ -34,15 +33,18 @@ class Agent:
         torch.set_num_threads(s["threads"])
         torch.manual_seed(s["seed"])
         self.s = s
-        self.actor = network(s["hidden"], 2, 0.01)
-        self.critic = network(s["hidden"], 1, 1.0)
+        device = s.get("device", "cpu")
+        self.actor = network(s["hidden"], 2, 0.01).to(device)
+        self.critic = network(s["hidden"], 1, 1.0).to(device)
         self.parameters = [*self.actor.parameters(), *self.critic.parameters()]
+        if s.get("compile"):
+            self.actor, self.critic = torch.compile(self.actor), torch.compile(self.critic)
         self.optimizer = torch.optim.Adam(self.parameters, lr=s["learning_rate"], eps=1e-5)
 
     def update(self, observations, actions, log_probabilities, advantages, returns):
         s, count = self.s, len(observations)
         for _ in range(s["epochs"]):
-            order = torch.randperm(count)
+            order = torch.randperm(count, device=observations.device)
             for start in range(0, count, s["minibatch_size"]):
                 rows = order[start : start + s["minibatch_size"]]
                 distribution = torch.distributions.Categorical(logits=self.actor(observations[rows]))
@@ -60,6 +62,9 @@ class Agent:
 
 def train(s):
     """Median environment steps a second over the iterations."""
+    import gymnasium as gym
+
+    versions["gymnasium"] = gym.__version__
     agent, steps, count = Agent(s), s["rollout_steps"], s["environments"]
     environments = gym.vector.SyncVectorEnv([lambda: gym.make("CartPole-v1") for _ in range(count)])
     observation = torch.from_numpy(environments.reset(seed=s["seed"])[0])
@@ -95,18 +100,21 @@ def train(s):
 
 
 def update(s):
-    """Median seconds of one update alone."""
+    """Median seconds of one update alone; `device` and `compile` of the settings choose how."""
     agent, count = Agent(s), s["samples"]
     batch = (torch.randn(count, 4), torch.randint(0, 2, (count,)), torch.full((count,), -0.6931), torch.randn(count),
              torch.randn(count))
+    batch = tuple(column.to(s.get("device", "cpu")) for column in batch)
     seconds = []
     for _ in range(s["repeats"] + 1):
         started = time.perf_counter()
         agent.update(*batch)
+        if batch[0].is_cuda:
+            torch.cuda.synchronize()
         seconds.append(time.perf_counter() - started)
     return {"seconds": statistics.median(seconds[1:])}
 
 
+versions = {"torch": torch.__version__, "python": sys.version.split()[0]}
 result = {"train": train, "update": update}[sys.argv[1]](json.loads(sys.argv[2]))
-versions = {"torch": torch.__version__, "gymnasium": gym.__version__, "python": sys.version.split()[0]}
 print(json.dumps({**result, "versions": versions}))

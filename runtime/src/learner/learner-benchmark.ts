@@ -10,6 +10,8 @@ export type LearnerBenchmark = {
   threads: number
   hidden?: number[]
   path?: 'auto' | 'autograd' | 'fused'
+  /** Default: the CPU. */
+  device?: string
   /** Updates timed, after one that is not; the median counts. */
   repeats?: number
 }
@@ -19,8 +21,9 @@ export type LearnerBenchmark = {
  * and critic of 64-64 tanh, or of `hidden`. A sample counts once an epoch; advantages and shuffling are part of the time.
  */
 export async function learnerBenchmark(settings: LearnerBenchmark): Promise<number> {
-  const { samples, minibatchSize, epochs, threads, path = 'fused', repeats = 5, hidden = [64, 64] } = settings
-  const learner = createLearner(cartPolePolicy(hidden), { seed: 1, device: 'cpu', threads, path })
+  const { samples, minibatchSize, epochs, threads, path = 'fused', device = 'cpu', repeats = 5 } = settings
+  const { hidden = [64, 64] } = settings
+  const learner = createLearner(cartPolePolicy(hidden), { seed: 1, device, threads, path })
   const rollout = [syntheticRollout(samples)]
   const update = cartPoleUpdate(minibatchSize, epochs)
   const rates: number[] = []
