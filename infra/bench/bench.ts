@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url'
 import { loadScenario, resolvePlan, train } from '@agentgym/runtime'
 import { authoringBenchmark, learnerBenchmark, rolloutBenchmark, scenarioCode } from '@agentgym/runtime/benchmarks'
 import { algorithmsBenchmark } from './algorithms-bench.ts'
+import { backupBenchmark } from './backup-bench.ts'
 import { dqnBenchmark } from './dqn-bench.ts'
 import { encoderBenchmark } from './encoder-bench.ts'
 import { environmentsBenchmark } from './environments-bench.ts'
@@ -42,7 +43,7 @@ async function main(): Promise<void> {
  * `npm run bench` measures training; `-- registry` the registry, `-- site` its pages, `-- service` training as a service,
  * `-- queue` leases of jobs and `-- market` purchases, on PostgreSQL or, with `--embedded`, on PGlite; `-- algorithms` how
  * much GRPO and PPO play until they succeed, `-- dqn` and `-- sac` the speed of DQN and of SAC alone, `-- encoder` what a
- * sentence encoder of texts brings where wordings are new, `-- authoring` what an oracle and logs cost unused, `-- speed` whole trainings with their bars, `-- parallel` updates by several processes,
+ * sentence encoder of texts brings where wordings are new, `-- authoring` what an oracle and logs cost unused, `-- speed` whole trainings with their bars, `-- parallel` updates by several processes, `-- backup [--gigabytes N]` a backup and its restore,
  * `-- serve` decisions of an agent in a program and over HTTP, and steps of environments over a socket, `-- peers [--chart FILE]` ours beside other libraries, and `-- results [NAME…] [--seeds N] [--page] [--readme]` writes
  * docs/results.md and, with `--readme`, the table of results in each scenario's README; with `--page` it trains nothing.
  */
@@ -59,6 +60,8 @@ async function measure(folder: string): Promise<Figure[]> {
   if (process.argv.includes('peers')) return peersBenchmark(folder, optionValue('--chart'), say)
   if (process.argv.includes('serve')) return [...(await serveBenchmark(folder, say)), ...(await vectorBenchmark(say))]
   if (process.argv.includes('authoring')) return [await authoring(folder)]
+  if (process.argv.includes('backup'))
+    return backupBenchmark({ gigabytes: Number(optionValue('--gigabytes') ?? 2), say })
   if (process.argv.includes('parallel')) return parallelBenchmark(say)
   if (process.argv.includes('speed')) return speedBenchmark(folder, say)
   if (process.argv[2] === 'results') {

@@ -1,14 +1,15 @@
 // node infra/docs/capture-pages.ts [FOLDER]
 // Serves an empty marketplace, fills it (web/test/seed-site.ts: that trains for real), and photographs ten of its pages as
 // PNG into FOLDER, docs/screenshots by default. AGENTGYM_CAPTURE_SERVER names a server that is filled already.
+
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { type BrowserContext, openChromium } from '@agentgym/testkit/browser'
+import { freePort } from '@agentgym/testkit/ports'
 
 type Shot = { name: string; path: string; as?: string; height?: number }
 
@@ -82,15 +83,6 @@ async function isReady(server: string): Promise<boolean> {
     ({ ok }) => ok,
     () => false,
   )
-}
-
-async function freePort(): Promise<number> {
-  const socket = createServer().listen(0)
-  await new Promise((resolve) => socket.once('listening', resolve))
-  const address = socket.address()
-  await new Promise((resolve) => socket.close(resolve))
-  if (address === null || typeof address === 'string') throw new Error('no port')
-  return address.port
 }
 
 async function cookieOf(server: string, username: string): Promise<string> {

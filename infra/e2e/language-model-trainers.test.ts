@@ -1,11 +1,11 @@
 // @module-tag full
-import { once } from 'node:events'
+
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
-import { type AddressInfo, createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { runCli } from '@agentgym/testkit/command-line'
 import { type LanguageModelServer, startLanguageModel } from '@agentgym/testkit/language-model'
+import { freePort } from '@agentgym/testkit/ports'
 import { pythonEnvironment, runPython } from '@agentgym/testkit/python'
 import { isLong } from '@agentgym/testkit/tier'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -209,15 +209,6 @@ if (isLong)
     expect(grpo).toHaveLength(2)
     for (const { loss, reward } of grpo) for (const value of [loss, reward]) expect(value).toBeTypeOf('number')
   })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 function callAsJson({ name, arguments: given }: { name: string; arguments: string }): string {
   return JSON.stringify({ tool: name, arguments: JSON.parse(given) })

@@ -1,10 +1,11 @@
 // @module-tag full
-import { createServer } from 'node:net'
+
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Line, openLine } from '@agentgym/testkit/line'
 import { packScenario } from '@agentgym/testkit/packages'
 import { signUpAt } from '@agentgym/testkit/people'
+import { freePort } from '@agentgym/testkit/ports'
 import { runPostgresql, startPostgresql, stopPostgresql } from '@agentgym/testkit/postgresql-server'
 import { type Answer, callAt } from '@agentgym/testkit/registry'
 import { runFolder } from '@agentgym/testkit/run-folder'
@@ -273,11 +274,3 @@ describe('a server that starts', () => {
     expect(performance.now() - startedMs).toBeLessThan(10_000)
   })
 })
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1')
-  await new Promise((resolve) => server.once('listening', resolve))
-  const { port } = server.address() as { port: number }
-  await new Promise((resolve) => server.close(resolve))
-  return port
-}

@@ -1,8 +1,8 @@
 // @module-tag full
+
 import { type ChildProcess, execFile, spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
 import { mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
@@ -11,6 +11,7 @@ import { createClient, publishPackage, versionPath } from '@agentgym/client'
 import type { Run } from '@agentgym/contract'
 import { runWorker, type WorkerEvent } from '@agentgym/runtime'
 import { packScenario } from '@agentgym/testkit/packages'
+import { freePort } from '@agentgym/testkit/ports'
 import { startServer } from '@agentgym/testkit/server'
 import { isLong } from '@agentgym/testkit/tier'
 import { afterEach, expect, it } from 'vitest'
@@ -195,15 +196,4 @@ async function eventsOf(client: ReturnType<typeof createClient>, id: string): Pr
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
   while (!(await condition())) await delay(100)
-}
-
-function freePort(): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const server = createServer()
-    server.on('error', reject)
-    server.listen(0, '127.0.0.1', () => {
-      const { port } = server.address() as { port: number }
-      server.close(() => resolve(port))
-    })
-  })
 }

@@ -1,14 +1,15 @@
 import { execFileSync, spawnSync } from 'node:child_process'
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { globSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pythonEnvironment, runPython } from '@agentgym/testkit/python'
 import { isLong } from '@agentgym/testkit/tier'
-import { afterAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { parse, parseAllDocuments } from 'yaml'
 import { z } from 'zod'
 import { readRepositoryFile, repositoryFiles, repositoryRoot } from '../checks/repository-files.ts'
 import { settingNames } from '../checks/setting-names.ts'
+import { type ApiServer, type Manifest, startApiServer } from './api-server.ts'
 
 type Tree = Record<string, unknown>
 
@@ -159,6 +160,61 @@ if (isLong) {
       expect(stderr).toContain(message)
     })
   })
+}
+
+const programs = process.env.AGENTGYM_KUBERNETES
+if (isLong && programs !== undefined) {
+  describe('the chart, by the API server of Kubernetes', { timeout: 600_000 }, () => {
+    let server: ApiServer
+    beforeAll(async () => {
+      server = await startApiServer(programs, join(folder, 'kubernetes'))
+      const kinds = globSync(join(programs, 'crds/*.yaml')).map((file) => parse(readFileSync(file, 'utf8')) as Manifest)
+      for (const kind of kinds) expect(await server.apply(kind, '')).toMatchObject({ status: 201 })
+    }, 300_000)
+    afterAll(() => server.close())
+
+    /** With warnings where pods would break the strictest rules of Pod Security. */
+    const newNamespace = async (name: string) => {
+      const labels = { 'pod-security.kubernetes.io/warn': 'restricted' }
+      await server.apply({ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } }, '')
+      return name
+    }
+
+    it.each(valueSets)('is accepted with every field known: %s', async (file) => {
+      const namespace = await newNamespace(`gym-${valueSets.indexOf(file)}`)
+      const manifests = rendered(file)
+      expect(manifests.map(({ kind }) => kind)).toContain('Deployment')
+      const warnings: string[] = []
+      for (const manifest of manifests) {
+        const applied = await server.apply(manifest, namespace)
+        expect([manifest.kind, applied.status, applied.message]).toEqual([manifest.kind, 201, ''])
+        warnings.push(...applied.warnings)
+      }
+      // Workers build walls of their own around jobs, which these two profiles forbid. All else follows the strictest rules.
+      for (const warning of warnings)
+        expect(
+          warning.replaceAll(/(forbidden AppArmor profile|, seccompProfile) \(container \\"worker\\" [^)]*\)/g, ''),
+        ).toMatch(/^299 - "would violate PodSecurity \\"restricted:latest\\": "$/)
+      // As the next release does.
+      for (const manifest of manifests) expect(await server.apply(manifest, namespace)).toMatchObject({ status: 200 })
+    })
+
+    it('refuses a field that Kubernetes does not know', async () => {
+      const namespace = await newNamespace('gym-wrong')
+      const wrong = { apiVersion: 'v1', kind: 'ConfigMap', metadata: { name: 'wrong' }, dta: {} }
+      const { status, message } = await server.apply(wrong, namespace)
+      expect(status).toBeGreaterThanOrEqual(400)
+      expect(message).toContain('dta')
+    })
+  })
+}
+
+/** What Helm sends, without its hooks' order: hooks are applied like all else. */
+function rendered(file: string): Manifest[] {
+  const helm = process.env.AGENTGYM_HELM ?? 'helm'
+  const words = ['template', 'gym', chart, '--kube-version', '1.37.0', '--values', file]
+  const text = execFileSync(helm, words, { cwd: repositoryRoot, encoding: 'utf8' })
+  return parseAllDocuments(text).flatMap((each) => (each.toJS() === null ? [] : [each.toJS() as Manifest]))
 }
 
 type Pod = {

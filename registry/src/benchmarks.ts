@@ -1,8 +1,11 @@
 /** Internals of this package for the benchmarks of catalog and market: databases, and the data to fill them. */
 
+export { backUp } from './app/operating/back-up.ts'
+export { restore } from './app/operating/restore.ts'
 export type { Database } from './core/database/database.ts'
 export { openDatabase } from './core/database/open-database.ts'
 export { JobQueue } from './core/queue/job-queue.ts'
+export { openObjectStore } from './core/storage/open-object-store.ts'
 export { loadPackages } from './modules/catalog/testing/load-packages.ts'
 export { loadPictures } from './modules/catalog/testing/load-pictures.ts'
 export {

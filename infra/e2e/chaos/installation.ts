@@ -1,11 +1,11 @@
 import { type ChildProcess, fork, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync, globSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { type Line, openLine } from '@agentgym/testkit/line'
+import { freePorts } from '@agentgym/testkit/ports'
 import { runPostgresql, startPostgresql, stopPostgresql } from '@agentgym/testkit/postgresql-server'
 import { runFolder } from '@agentgym/testkit/run-folder'
 import { startS3, type TestS3 } from '@agentgym/testkit/s3'
@@ -209,10 +209,3 @@ backend agentgym
 }
 
 /** Held together, so that they differ. */
-async function freePorts(count: number): Promise<number[]> {
-  const servers = Array.from({ length: count }, () => createServer().listen(0, '127.0.0.1'))
-  await Promise.all(servers.map((server) => once(server, 'listening')))
-  const ports = servers.map((server) => (server.address() as { port: number }).port)
-  await Promise.all(servers.map((server) => new Promise((resolve) => server.close(resolve))))
-  return ports
-}

@@ -1,4 +1,5 @@
 import { once } from 'node:events'
+import { freePort } from '@agentgym/testkit/ports'
 import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { serve } from '@hono/node-server'
 import { expect } from 'vitest'
@@ -8,7 +9,6 @@ import type { Database } from '../../src/core/database/database.ts'
 import { npmRoutes } from '../../src/modules/npm/npm.routes.ts'
 import type { Change } from '../../src/modules/packages/change-versions.ts'
 import { packScenario, publishDocument, type ScenarioPackage } from './scenario-package.ts'
-import { freePort } from './start-registry.ts'
 import { passCheck, signUp } from './test-registry.ts'
 
 export type Json = Record<string, unknown>

@@ -1,12 +1,14 @@
 // @module-tag full
+
 import { mkdtemp, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { freePort } from '@agentgym/testkit/ports'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { type Client, clientsIn } from './npm-client.ts'
 import { startProxy } from './reverse-proxy.ts'
 import { integrityOf, writeScenarioFolder } from './scenario-package.ts'
-import { freePort, startRegistry } from './start-registry.ts'
+import { startRegistry } from './start-registry.ts'
 import { openTestRegistry, type TestRegistry } from './test-registry.ts'
 
 let registry: TestRegistry

@@ -1,8 +1,9 @@
 // @module-tag full
+
 import { readdirSync, readFileSync } from 'node:fs'
-import { createServer } from 'node:net'
 import process from 'node:process'
 import { resolveTrainingPlan } from '@agentgym/contract'
+import { freePort } from '@agentgym/testkit/ports'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { failureOf, removeFixtures, scenarioOf } from '../../test/scenario-fixture.ts'
 import { relativeDistance } from '../learner/testing/ppo-cases.ts'
@@ -139,14 +140,3 @@ function trainers(): number[] {
 }
 
 /** Below the range from which systems take ports for others. */
-async function freePort(): Promise<number> {
-  for (let port = 20_000 + (process.pid % 10_000); ; port++) {
-    const server = createServer()
-    const isFree = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false))
-      server.listen(port, '127.0.0.1', () => resolve(true))
-    })
-    await new Promise((resolve) => server.close(resolve))
-    if (isFree) return port
-  }
-}
