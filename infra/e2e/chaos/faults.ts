@@ -1,3 +1,5 @@
+import { randomOf } from '@agentgym/testkit/random'
+
 /** What goes wrong, where, and for how long. `pauseMs`: until the next one. */
 export type Fault = { kind: FaultKind; target: 0 | 1; lastsMs: number; pauseMs: number; skewSeconds: number }
 
@@ -22,16 +24,5 @@ export function* faultsOf(seed: number): Generator<Fault, never> {
         skewSeconds: Math.floor(random() * 240) - 120,
       }
     }
-  }
-}
-
-/** Mulberry32: from 0 to 1. */
-function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
   }
 }

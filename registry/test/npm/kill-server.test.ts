@@ -1,9 +1,11 @@
 // @module-tag full
+
 import { randomBytes } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { createPgliteFolder } from '@agentgym/testkit/databases'
 import { createPostgresqlDatabase } from '@agentgym/testkit/postgresql'
+import { randomOf } from '@agentgym/testkit/random'
 import { testServices } from '@agentgym/testkit/services'
 import { isLong } from '@agentgym/testkit/tier'
 import { expect, it } from 'vitest'
@@ -105,14 +107,8 @@ async function assertRecorded(address: Parameters<typeof openDatabase>[0], round
   await database.close()
 }
 
-/** mulberry32: the moments of a run that failed can be had again by its seed. */
+/** The moments of a run that failed can be had again by its seed. */
 function seeded(seed: number): () => number {
   console.log(`seed ${seed}`)
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
+  return randomOf(seed)
 }

@@ -1,3 +1,4 @@
+import { randomOf } from '@agentgym/testkit/random'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import {
@@ -13,16 +14,6 @@ import {
 } from './noise.ts'
 import { type Attempt, standingsOf } from './standings.ts'
 
-/** Mulberry32: the attacks must go the same way each time. */
-function randomOf(seed: number): () => number {
-  let state = seed
-  return () => {
-    state = (state + 0x6d2b79f5) | 0
-    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
-    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
-  }
-}
 const normal = (random: () => number) => Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random())
 
 const measureOf = (returns: readonly number[]): Measure => ({
