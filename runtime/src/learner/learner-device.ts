@@ -1,4 +1,4 @@
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, gpuNumber } from '@agentgym/contract'
 
 /** What libtorch can compute on: its version, whether it was built with CUDA, and how many GPUs it finds. */
 export type Cuda = { libtorch: string; built: boolean; devices: number }
@@ -8,8 +8,7 @@ export const CPU = -1
 
 /** Number of the GPU that a device names, as in `cuda:1`; `CPU` for the CPU. */
 export function deviceNumber(device: string): number {
-  const match = /^cuda(?::(\d+))?$/.exec(device)
-  return match === null ? CPU : Number(match[1] ?? 0)
+  return gpuNumber(device) ?? CPU
 }
 
 /** Throws `execution_provider_unavailable` where libtorch cannot compute on the GPU of that number. */

@@ -1,7 +1,6 @@
 import type { ExecutionProvider } from '@agentgym/agent/engine'
-import type { PolicySpec, TrainingPlan } from '@agentgym/contract'
+import { isOffPolicy, type PolicySpec, type TrainingPlan } from '@agentgym/contract'
 import { parameterLayout } from '../policy/parameter-layout.ts'
-import { isOffPolicy } from './off-policy.ts'
 import { environmentsOf, minibatchOf } from './settings.ts'
 
 /** Where a run computes, and a line for each that `auto` chose. */

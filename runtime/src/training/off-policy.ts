@@ -1,13 +1,8 @@
-import type { DqnSettings, SacSettings, TrainingAlgorithm } from '@agentgym/contract'
+import type { DqnSettings, SacSettings } from '@agentgym/contract'
 import type { Learner, Update, UpdateMetrics } from '../learner/learner-types.ts'
 import type { Exploration } from '../rollout/worker-channel.ts'
 import { type Algorithm, type Iteration, nothingLearned, type RolloutObserver, timed, updateSeed } from './algorithm.ts'
 import { type Collector, planRollouts } from './ppo.ts'
-
-/** Whether it learns from a replay buffer, which gives single steps. */
-export function isOffPolicy(algorithm: TrainingAlgorithm): algorithm is 'dqn' | 'sac' {
-  return algorithm === 'dqn' || algorithm === 'sac'
-}
 
 /** What an algorithm needs of the rollout pool that plays by more than its policy. */
 type ExploringCollector = Omit<Collector, 'collect'> & {

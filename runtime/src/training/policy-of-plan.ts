@@ -1,7 +1,12 @@
-import { AgentGymError, type PolicySpec, type SpaceDescription, type TrainingPlan } from '@agentgym/contract'
+import {
+  AgentGymError,
+  isOffPolicy,
+  type PolicySpec,
+  type SpaceDescription,
+  type TrainingPlan,
+} from '@agentgym/contract'
 import { buildPolicySpec, networkOf } from '../policy/policy-spec.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
-import { isOffPolicy } from './off-policy.ts'
 
 /**
  * The policy that a plan trains in a scenario, with the network of `settings`, which a resumed run takes from its

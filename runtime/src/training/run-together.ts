@@ -1,11 +1,10 @@
 import { sha256 } from '@agentgym/agent/engine'
-import { AgentGymError } from '@agentgym/contract'
+import { AgentGymError, isOffPolicy } from '@agentgym/contract'
 import { isExternal } from '../external/external-source.ts'
 import type { RankPlace } from '../learner/learner-types.ts'
 import { RankHub } from '../learner/ranks.ts'
 import { splitEnvironments } from '../rollout/rollout-pool.ts'
 import { isRankLost } from './joined-run.ts'
-import { isOffPolicy } from './off-policy.ts'
 import { environmentsOf, threadsAlone } from './settings.ts'
 import type { TrainingJob, TrainingMessage } from './training-job.ts'
 

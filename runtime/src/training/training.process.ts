@@ -7,6 +7,7 @@ import {
 } from '@agentgym/agent/engine'
 import {
   AgentGymError,
+  isOffPolicy,
   type PolicySpec,
   type ProgressEvent,
   type ScenarioLogs,
@@ -35,7 +36,6 @@ import { dqn } from './dqn.ts'
 import { grpo } from './grpo.ts'
 import { evaluateHeldOut } from './held-out-evaluations.ts'
 import { type JoinedRun, joinRun } from './joined-run.ts'
-import { isOffPolicy } from './off-policy.ts'
 import { policyOfPlan } from './policy-of-plan.ts'
 import { planRollouts, ppo } from './ppo.ts'
 import { payWatch } from './processes-pay.ts'

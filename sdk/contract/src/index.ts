@@ -432,6 +432,7 @@ export {
 } from './space-description.ts'
 export { type JsonSchema, maskSchema, observationSchema } from './space-schema.ts'
 export { shortStudyId, studyNote, studyOfNote } from './study-note.ts'
+export { gpuNumber, isOffPolicy } from './training-devices.ts'
 export {
   type CheckReport,
   type ChosenDefaults,

@@ -1,4 +1,4 @@
-import { AgentGymError, type TrainingPlan } from '@agentgym/contract'
+import { AgentGymError, gpuNumber, isOffPolicy, type TrainingPlan } from '@agentgym/contract'
 import { type GpuNeed, type GpuUse, noGpus } from '../../core/queue/gpu-matching.ts'
 
 /** What a request says about GPUs. */
@@ -13,9 +13,9 @@ export const settingsOnGpu = { learner_device: 'auto', rollout_provider: 'auto' 
  */
 export function gpuNeedOf({ algorithm, settings }: TrainingPlan, request: GpuRequest): GpuNeed {
   const { learner_device: device, rollout_provider: provider } = settings
-  const match = /^cuda(?::(\d+))?$/.exec(device)
-  const named = match === null ? 0 : Number(match[1] ?? 0) + 1
-  const learns = algorithm !== 'dqn' && algorithm !== 'sac'
+  const number = gpuNumber(device)
+  const named = number === null ? 0 : number + 1
+  const learns = !isOffPolicy(algorithm)
   const uses: GpuUse[] = []
   if (named > 0 || (request !== undefined && device === 'auto' && learns)) uses.push('learner')
   if (provider === 'cuda' || (request !== undefined && provider === 'auto' && !learns)) uses.push('rollouts')
