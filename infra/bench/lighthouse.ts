@@ -7,15 +7,21 @@ import { findChromium } from '@agentgym/testkit/browser'
 /** Fetched when it is asked for: a hundred packages that nothing but this needs are not worth a place in every clone. */
 const lighthouse = 'lighthouse@13.5.0'
 
-/** Scores from 0 to 100. */
-export type LighthouseScores = { performance: number; accessibility: number }
+export const lighthouseDevices = ['desktop', 'mobile'] as const
+export const lighthouseCategories = ['performance', 'accessibility', 'best-practices', 'seo'] as const
 
-/** What Lighthouse gives the page as a desktop computer loads it. Its report is left in `folder`. */
-export async function lighthouseScores(url: string, folder: string): Promise<LighthouseScores> {
+/** Scores from 0 to 100. */
+export type LighthouseScores = Record<(typeof lighthouseCategories)[number], number>
+
+type Look = { device: (typeof lighthouseDevices)[number]; folder: string }
+
+/** What Lighthouse gives the page, its network and processor simulated. Its report is left in `folder`. */
+export async function lighthouseScores(url: string, { device, folder }: Look): Promise<LighthouseScores> {
   const report = join(folder, 'lighthouse.json')
   const flags = [
-    '--preset=desktop',
-    '--only-categories=performance,accessibility',
+    // A mobile device is what Lighthouse takes without a preset.
+    ...(device === 'desktop' ? ['--preset=desktop'] : []),
+    `--only-categories=${lighthouseCategories.join(',')}`,
     '--chrome-flags=--headless=new --no-sandbox',
     '--output=json',
     `--output-path=${report}`,
@@ -33,6 +39,11 @@ export async function lighthouseScores(url: string, folder: string): Promise<Lig
     return look()
   })
   const { categories } = JSON.parse(await readFile(report, 'utf8')) as { categories: Record<string, { score: number }> }
-  const score = (category: keyof LighthouseScores) => Math.round(categories[category].score * 100)
-  return { performance: score('performance'), accessibility: score('accessibility') }
+  const score = (category: string) => Math.round(categories[category].score * 100)
+  return {
+    performance: score('performance'),
+    accessibility: score('accessibility'),
+    'best-practices': score('best-practices'),
+    seo: score('seo'),
+  }
 }

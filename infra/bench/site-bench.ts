@@ -5,7 +5,7 @@ import { syntheticQueries } from '@agentgym/registry/benchmarks'
 import type { Figure } from './figure.ts'
 import { pageRequestsPerSecond, seed, timePages, withFilledRegistry } from './filled-registry.ts'
 import { percentile } from './http-load.ts'
-import { lighthouseScores } from './lighthouse.ts'
+import { lighthouseDevices, lighthouseScores } from './lighthouse.ts'
 
 type Options = { packages: number; embedded: boolean; say: (line: string) => void }
 
@@ -45,11 +45,13 @@ async function lighthouseFigures(url: string, packagePath: string, say: Options[
   const figures: Figure[] = []
   try {
     for (const [name, path] of Object.entries({ home: '/', browse: '/packages', package: packagePath })) {
-      say(`site: Lighthouse looks at ${path} …`)
-      const scores = await lighthouseScores(url + path, folder)
-      for (const [category, value] of Object.entries(scores)) {
-        const what = `Lighthouse, ${category} of the ${name} page as a desktop loads it`
-        figures.push({ id: `lighthouse_${category}_${name}`, what, value, unit: 'of 100', bar: 95 })
+      for (const device of lighthouseDevices) {
+        say(`site: Lighthouse looks at ${path}, ${device} …`)
+        const scores = await lighthouseScores(url + path, { device, folder })
+        for (const [category, value] of Object.entries(scores)) {
+          const what = `Lighthouse, ${category} of the ${name} page, ${device}`
+          figures.push({ id: `lighthouse_${category}_${name}_${device}`, what, value, unit: 'of 100', bar: 95 })
+        }
       }
     }
   } finally {

@@ -66,6 +66,8 @@ describe('runs', () => {
     [{ settings: 'no_such_setting=1' }, 'no_such_setting'],
     [{ scenario: '@acme/nowhere' }, 'nowhere'],
     [{ steps: '0' }, 'field-steps-wrong'],
+    [{ gpus: '65' }, 'field-gpus-wrong'],
+    [{ gpus: '0', gpu_memory: '24' }, 'field-gpu_memory-wrong'],
     [{ publish: '@other/agent' }, 'other'],
   ])('keep the values if refused: %o', async (fields, message) => {
     const refused = await start({ note: 'keep me', ...fields })
@@ -80,6 +82,19 @@ describe('runs', () => {
     expect(status).toBe(422)
     expect(text).toMatch(/name="from"[^>]*value="@acme\/pole"/)
     expect(text).toContain('is a scenario')
+  })
+
+  it('that need a GPU say so, and a similar run asks for the same', async () => {
+    const address = leadsTo(await start({ gpus: '2', gpu_memory: '24' }))
+    const [id] = address.split('/').slice(-1)
+    expect(await (await owner.api('GET', `/v1/runs/${id}`)).json()).toMatchObject({
+      gpu: { count: 2, memory_bytes: 24e9 },
+    })
+    const { text } = await owner.get(`/runs/new?like=${id}`)
+    expect(text).toContain('No connected worker has a GPU')
+    expect(text).toMatch(/name="gpus"[^>]*value="2"/)
+    expect(text).toMatch(/name="gpu_memory"[^>]*value="24"/)
+    await owner.submit(address, `${address}/cancel`, {})
   })
 
   it('submitted twice are one run', async () => {

@@ -1,6 +1,7 @@
+import type { ServerStatus } from '@agentgym/contract'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { readSettings, writeSettings } from './new-run.tsx'
+import { describeGpus, readSettings, writeSettings } from './new-run.tsx'
 
 describe('settings as text', () => {
   it('are parsed as typed', () => {
@@ -33,5 +34,25 @@ describe('settings as text', () => {
         expect(readSettings(writeSettings(given))).toEqual({ ...given })
       }),
     )
+  })
+})
+
+describe('GPUs of the workers', () => {
+  const gpu = { name: 'NVIDIA H200', memory_bytes: 141e9 }
+  const versions = { driver: '570.0', libtorch: '2.11', onnxruntime: '1.30' }
+  const status = (...workers: Partial<ServerStatus['workers'][number]>[]) => ({ workers }) as ServerStatus
+
+  it('are counted by name and memory', () => {
+    const others = { state: 'busy', cuda: versions, gpus: [gpu, { name: 'NVIDIA L4', memory_bytes: 24e9 }] } as const
+    expect(
+      describeGpus(status({ state: 'idle', cuda: versions, gpus: [gpu] }, { ...others, gpus: [...others.gpus] })),
+    ).toBe('Connected workers have 2 × NVIDIA H200 (141 GB), NVIDIA L4 (24 GB).')
+  })
+
+  it('are none where no worker is connected that can use them', () => {
+    const none = 'No connected worker has a GPU: a run that needs one waits, at no cost, until one connects.'
+    expect(describeGpus(null)).toBe(none)
+    expect(describeGpus(status({ state: 'silent', cuda: versions, gpus: [gpu] }))).toBe(none)
+    expect(describeGpus(status({ state: 'idle', cuda: null, gpus: [gpu] }))).toBe(none)
   })
 })

@@ -90,6 +90,8 @@ async function likeRun(visit: Visit, values: NewRunValues, id: string): Promise<
     from: run.parent ? `${run.parent.name}@${run.parent.version}` : '',
     algorithm: run.algorithm,
     steps: String(steps ?? ''),
+    gpus: run.gpu ? String(run.gpu.count) : '',
+    gpu_memory: run.gpu?.memory_bytes ? String(run.gpu.memory_bytes / 1e9) : '',
     seed: String(run.seed),
     settings: writeSettings(settings),
     account: run.owner,
@@ -107,6 +109,7 @@ function requestOf({ form, host }: Visit, values: NewRunValues) {
     steps: whole(values.steps),
     seed: whole(values.seed) ?? 1,
     settings: readSettings(values.settings),
+    gpu: gpuOf(values),
     budget_minor: optionalFormAmount(form, 'budget_minor', host.currency),
     expected_price: price && pricedName === scenarioName(values.scenario) ? { amount_minor: Number(price) } : undefined,
     publish:
@@ -123,6 +126,22 @@ function requestOf({ form, host }: Visit, values: NewRunValues) {
   }
 }
 
+/** What the run needs of a worker's GPUs; undefined: what its settings need. Throws `request_invalid` for an invalid field. */
+function gpuOf({ gpus, gpu_memory: memory }: Pick<NewRunValues, 'gpus' | 'gpu_memory'>): StartRunRequest['gpu'] {
+  const amount = (field: string, text: string, most: number) => {
+    const value = Number(text)
+    if (value > 0 && value <= most) return value
+    throw invalidField(field, `enter a number above 0, and at most ${most.toLocaleString('en-US')}`)
+  }
+  const needed = {
+    count: gpus === '' || gpus === '0' ? undefined : amount('gpus', gpus, 64),
+    memory_gb: memory === '' ? undefined : amount('gpu_memory', memory, 10_000),
+  }
+  if (needed.count === undefined && needed.memory_gb === undefined) return undefined
+  if (gpus === '0') throw invalidField('gpu_memory', 'the run asks for no GPU: leave the memory empty')
+  return needed
+}
+
 /** All fields as entered. */
 type NewRunValues = Record<(typeof newRunFields)[number], string>
 const newRunFields = [
@@ -132,6 +151,8 @@ const newRunFields = [
   'steps',
   'seed',
   'settings',
+  'gpus',
+  'gpu_memory',
   'budget_minor',
   'publish',
   'summary',
@@ -204,7 +225,7 @@ function NewRunPage({ values, accounts, machines, failure = null, priceNote, ide
           failure={failure}
           maxlength={280}
         />
-        <MoreSettings values={values} accounts={accounts} failure={failure} />
+        <MoreSettings values={values} accounts={accounts} machines={machines} failure={failure} />
         {priceNote !== null && <Notice kind="info">{priceNote}</Notice>}
         <Button look="primary">Start run</Button>
       </Form>
@@ -212,8 +233,10 @@ function NewRunPage({ values, accounts, machines, failure = null, priceNote, ide
   )
 }
 
-function MoreSettings({ values, accounts, failure }: Pick<NewRunPageProps, 'values' | 'accounts' | 'failure'>) {
-  const changed = ['from', 'algorithm', 'seed', 'settings', 'note'] as const
+type MoreSettingsProps = Pick<NewRunPageProps, 'values' | 'accounts' | 'machines' | 'failure'>
+
+function MoreSettings({ values, accounts, machines, failure }: MoreSettingsProps) {
+  const changed = ['from', 'algorithm', 'seed', 'settings', 'gpus', 'gpu_memory', 'note'] as const
   const open = changed.some((field) => values[field] !== '' || failure?.fields[field] !== undefined)
   return (
     <details class="more" open={open}>
@@ -255,6 +278,7 @@ function MoreSettings({ values, accounts, failure }: Pick<NewRunPageProps, 'valu
           help="One per line, as for agentgym train --set, such as learning_rate=0.001."
           failure={failure}
         />
+        <GpuFields values={values} machines={machines} failure={failure} />
         <Field
           label="Agent visibility"
           name="visibility"
@@ -278,6 +302,33 @@ function MoreSettings({ values, accounts, failure }: Pick<NewRunPageProps, 'valu
   )
 }
 
+function GpuFields({ values, machines, failure }: Omit<MoreSettingsProps, 'accounts'>) {
+  return (
+    <>
+      <Field
+        label="GPUs"
+        name="gpus"
+        type="number"
+        min="0"
+        max="64"
+        value={values.gpus}
+        help={`${describeGpus(machines)} The run has its GPUs to itself. Default: none, unless a setting needs one.`}
+        failure={failure}
+      />
+      <Field
+        label="Memory per GPU (GB)"
+        name="gpu_memory"
+        type="number"
+        min="1"
+        step="any"
+        value={values.gpu_memory}
+        help="The least that each GPU must have."
+        failure={failure}
+      />
+    </>
+  )
+}
+
 /** The current state of the queue: `1 of 2 workers is idle, 3 runs wait; an hour costs €12.00.` */
 export function describeMachines({ workers, queue }: ServerStatus, currency: string): string {
   const there = workers.filter(({ state }) => state !== 'silent')
@@ -291,6 +342,22 @@ export function describeMachines({ workers, queue }: ServerStatus, currency: str
   const cost =
     low === high ? formatAmount(low, currency) : `${formatAmount(low, currency)} to ${formatAmount(high, currency)}`
   return `${machines} Training costs ${cost} per hour.`
+}
+
+/** `Connected workers have 2 × NVIDIA H200 (141 GB).` Workers whose GPUs no library can use count as without. */
+export function describeGpus(status: ServerStatus | null): string {
+  const found = new Map<string, number>()
+  for (const { state, cuda, gpus } of status?.workers ?? []) {
+    if (state === 'silent' || !cuda) continue
+    for (const { name, memory_bytes } of gpus) {
+      const gpu = `${name} (${Math.round(memory_bytes / 1e9)} GB)`
+      found.set(gpu, (found.get(gpu) ?? 0) + 1)
+    }
+  }
+  if (found.size === 0)
+    return 'No connected worker has a GPU: a run that needs one waits, at no cost, until one connects.'
+  const list = [...found].map(([gpu, count]) => (count === 1 ? gpu : `${count} × ${gpu}`))
+  return `Connected workers have ${list.join(', ')}.`
 }
 
 type Settings = NonNullable<StartRunRequest['settings']>
