@@ -27,10 +27,18 @@ const cartPole = fileURLToPath(new URL('../../plugins/cart-pole', import.meta.ur
 const json = process.argv.includes('--json')
 
 async function main(): Promise<void> {
+  const first = process.argv[2] ?? '--'
+  const benchmark = benchmarks[first.startsWith('--') ? 'training' : first]
+  if (benchmark === undefined || process.argv.includes('--help')) {
+    if (benchmark === undefined) say(`There is no benchmark ${first}.\n`)
+    process.stderr.write(usage)
+    process.exitCode = benchmark === undefined ? 2 : 0
+    return
+  }
   const folder = await mkdtemp(join(tmpdir(), 'agentgym-bench-'))
   process.env.AGENTGYM_HOME = join(folder, 'home')
   try {
-    const figures = await measure(folder)
+    const figures = await benchmark.run(folder)
     const machine = { cpu: cpus()[0]?.model ?? 'unknown', cores: availableParallelism(), node: process.versions.node }
     if (json) process.stdout.write(`${JSON.stringify({ machine, figures })}\n`)
     else print(machine, figures)
@@ -39,39 +47,63 @@ async function main(): Promise<void> {
   }
 }
 
-/**
- * `npm run bench` measures training; `-- registry` the registry, `-- site` its pages, `-- service` training as a service,
- * `-- queue` leases of jobs and `-- market` purchases, on PostgreSQL or, with `--embedded`, on PGlite; `-- algorithms` how
- * much GRPO and PPO play until they succeed, `-- dqn` and `-- sac` the speed of DQN and of SAC alone, `-- encoder` what a
- * sentence encoder of texts brings where wordings are new, `-- authoring` what an oracle and logs cost unused, `-- speed` whole trainings with their bars, `-- parallel` updates by several processes, `-- backup [--gigabytes N]` a backup and its restore,
- * `-- serve` decisions of an agent in a program and over HTTP, and steps of environments over a socket, `-- peers [--chart FILE]` ours beside other libraries, and `-- results [NAME…] [--seeds N] [--page] [--readme]` writes
- * docs/results.md and, with `--readme`, the table of results in each scenario's README; with `--page` it trains nothing.
- */
-async function measure(folder: string): Promise<Figure[]> {
-  const embedded = process.argv.includes('--embedded')
-  if (process.argv.includes('registry')) return registryBenchmark({ packages: 100_000, embedded, say })
-  if (process.argv.includes('site')) return siteBenchmark({ packages: 10_000, embedded, say })
-  if (process.argv.includes('service')) return trainingServiceBenchmark({ embedded, say })
-  if (process.argv.includes('queue')) return queueBenchmark({ embedded, say })
-  if (process.argv.includes('market')) return marketBenchmark({ embedded, say })
-  if (process.argv.includes('algorithms')) return algorithmsBenchmark(folder, say)
-  if (process.argv.includes('encoder')) return encoderBenchmark(folder, say)
-  if (process.argv.includes('environments')) return environmentsBenchmark(folder, say)
-  if (process.argv.includes('peers')) return peersBenchmark(folder, optionValue('--chart'), say)
-  if (process.argv.includes('serve')) return [...(await serveBenchmark(folder, say)), ...(await vectorBenchmark(say))]
-  if (process.argv.includes('authoring')) return [await authoring(folder)]
-  if (process.argv.includes('backup'))
-    return backupBenchmark({ gigabytes: Number(optionValue('--gigabytes') ?? 2), say })
-  if (process.argv.includes('parallel')) return parallelBenchmark(say)
-  if (process.argv.includes('speed')) return speedBenchmark(folder, say)
-  if (process.argv[2] === 'results') {
-    const seeds = optionValue('--seeds')
-    const only = process.argv.slice(3).filter((argument) => !argument.startsWith('--') && argument !== seeds)
-    const [pageOnly, readmes] = ['--page', '--readme'].map((option) => process.argv.includes(option))
-    return resultsBenchmark(folder, { only, pageOnly, seeds: Number(seeds ?? 5), readmes, say })
-  }
-  if (process.argv.includes('dqn')) return [await dqnBenchmark(folder, say)]
-  if (process.argv.includes('sac')) return sacBenchmark(folder, say)
+type Benchmark = { what: string; run: (folder: string) => Promise<Figure[]> }
+
+const embedded = process.argv.includes('--embedded')
+
+/** By the name that follows `npm run bench --`; without one, `training` runs. */
+const benchmarks: Record<string, Benchmark> = {
+  training: { what: 'environments, rollouts, learner and whole trainings on this machine', run: training },
+  speed: { what: 'whole trainings with their bars', run: (folder) => speedBenchmark(folder, say) },
+  results: {
+    what: 'trains what docs/results.md lacks, and writes it: [NAME …] [--seeds N]; --page trains nothing, --readme writes the READMEs',
+    run: results,
+  },
+  peers: {
+    what: 'PPO beside other libraries: [--chart FILE]',
+    run: (folder) => peersBenchmark(folder, optionValue('--chart'), say),
+  },
+  algorithms: {
+    what: 'how much GRPO and PPO play until they succeed',
+    run: (folder) => algorithmsBenchmark(folder, say),
+  },
+  dqn: { what: 'the speed of DQN', run: async (folder) => [await dqnBenchmark(folder, say)] },
+  sac: { what: 'the speed of SAC', run: (folder) => sacBenchmark(folder, say) },
+  encoder: { what: 'a sentence encoder where wordings are new', run: (folder) => encoderBenchmark(folder, say) },
+  environments: {
+    what: '`agentgym train --env` on environments of Gymnasium, beside Stable-Baselines3',
+    run: (folder) => environmentsBenchmark(folder, say),
+  },
+  authoring: { what: 'what an oracle and logs cost unused', run: async (folder) => [await authoring(folder)] },
+  parallel: { what: 'updates by several processes', run: () => parallelBenchmark(say) },
+  serve: {
+    what: 'decisions of an agent in a program and over HTTP, and steps of environments over a socket',
+    run: async (folder) => [...(await serveBenchmark(folder, say)), ...(await vectorBenchmark(say))],
+  },
+  registry: {
+    what: 'the registry with 100,000 packages: [--embedded]',
+    run: () => registryBenchmark({ packages: 100_000, embedded, say }),
+  },
+  site: { what: 'its pages: [--embedded]', run: () => siteBenchmark({ packages: 10_000, embedded, say }) },
+  service: { what: 'training as a service: [--embedded]', run: () => trainingServiceBenchmark({ embedded, say }) },
+  queue: { what: 'leases of jobs: [--embedded]', run: () => queueBenchmark({ embedded, say }) },
+  market: { what: 'purchases: [--embedded]', run: () => marketBenchmark({ embedded, say }) },
+  backup: {
+    what: 'a backup and its restore: [--gigabytes N]',
+    run: () => backupBenchmark({ gigabytes: Number(optionValue('--gigabytes') ?? 2), say }),
+  },
+}
+
+const usage = `npm run bench [-- NAME] [--json]
+
+${Object.entries(benchmarks)
+  .map(([name, { what }]) => `  ${name.padEnd(13)} ${what}`)
+  .join('\n')}
+
+Without a name, training. Databases are PostgreSQL, or PGlite with --embedded.
+`
+
+async function training(folder: string): Promise<Figure[]> {
   return [
     ...(await rollouts()),
     await authoring(folder),
@@ -80,6 +112,13 @@ async function measure(folder: string): Promise<Figure[]> {
     await dqnBenchmark(folder, say),
     await secondsTo475(folder),
   ]
+}
+
+async function results(folder: string): Promise<Figure[]> {
+  const seeds = optionValue('--seeds')
+  const only = process.argv.slice(3).filter((argument) => !argument.startsWith('--') && argument !== seeds)
+  const [pageOnly, readmes] = ['--page', '--readme'].map((option) => process.argv.includes(option))
+  return resultsBenchmark(folder, { only, pageOnly, seeds: Number(seeds ?? 5), readmes, say })
 }
 
 /** Environments in the sandbox against the same code called directly, and whole rollouts, on one core. */
