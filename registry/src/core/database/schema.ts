@@ -354,6 +354,14 @@ export type PackageDayTable = {
   plays: Counter
 }
 
+/** How an account last came to a package's page; rows live for a day or two. */
+export type ArrivalTable = {
+  account_id: Fixed<string>
+  package_id: Fixed<string>
+  source: 'search' | 'browse' | 'link' | 'command'
+  at: Generated<Date>
+}
+
 /** Other state shared by all replicas: the installation's secret. */
 export type InstallationTable = { name: Fixed<string>; value: Fixed<string> }
 
@@ -448,6 +456,7 @@ export type Schema = TrainingSchema &
     agent_counts: AgentCountTable
     similar_scenarios: SimilarScenarioTable
     package_days: PackageDayTable
+    arrivals: ArrivalTable
     installation: InstallationTable
     jobs: JobTable
     queue_turns: QueueTurnTable

@@ -4,6 +4,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../../core/database/database.ts'
 import { refundOrder } from '../orders/refunds.ts'
 import { buy, type Listed, openShop, type Shop } from '../orders/testing/marketplace.ts'
+import { UsageCounter } from '../packages/package-usage.ts'
 import { analyticsCsv, packageAnalytics } from './package-analytics.ts'
 
 describeOnEngines('analytics of a package on $kind', ({ open }) => {
@@ -29,8 +30,11 @@ describeOnEngines('analytics of a package on $kind', ({ open }) => {
     services.usage.record({ ...view, source: 'search', client: client(2) })
     services.usage.record({ ...view, source: 'link', client: client(3) })
     const buyer = await shop.buyer(5_000)
-    services.usage.record({ ...view, source: 'browse', client: client(4), accountId: buyer.accountId })
-    await services.usage.flush()
+    // On another replica, which then ends.
+    const elsewhere = new UsageCounter(services)
+    elsewhere.record({ ...view, source: 'search', client: client(4), accountId: buyer.accountId })
+    elsewhere.record({ ...view, source: 'browse', client: client(5), accountId: buyer.accountId })
+    await Promise.all([elsewhere.flush(), services.usage.flush()])
     const { order } = await buy(services, buyer, agent)
     const other = await buy(services, await shop.buyer(5_000), agent)
     await refundOrder(services, {
@@ -46,7 +50,7 @@ describeOnEngines('analytics of a package on $kind', ({ open }) => {
         { ...row, source: 'browse', views: 1, trials: 0, sales: 1, refunds: 1 },
         { ...row, source: 'link', views: 1, ...none },
         { ...row, source: 'other', views: 0, trials: 0, sales: 1, refunds: 0 },
-        { ...row, source: 'search', views: 2, ...none },
+        { ...row, source: 'search', views: 3, ...none },
       ],
     })
     let csv = ''

@@ -8,7 +8,7 @@ import type { Schema } from '../../core/database/schema.ts'
 import { type Answer, withIdempotencyKey } from '../../core/idempotency/idempotency.ts'
 import type { Services } from '../../core/services.ts'
 import { findParty } from '../accounts/index.ts'
-import type { UsageCounter } from '../packages/index.ts'
+import { sourceOfArrival } from '../packages/index.ts'
 import { repayDebtsOfSale } from './debts.ts'
 import { grantEntitlement, insertOrder, newOrder } from './new-order.ts'
 import type { OrderRow } from './order-state.ts'
@@ -36,7 +36,7 @@ export type OrderPayments = {
 }
 
 export type PayableOrder = Pick<OrderRow, 'id' | 'buyer_id' | 'placed_by' | 'total_minor' | 'currency'>
-export type OrderServices = Services & { orderPayments: OrderPayments; usage?: Pick<UsageCounter, 'sourceOf'> }
+export type OrderServices = Services & { orderPayments: OrderPayments }
 
 export type OrderRequest = z.output<typeof createOrderRequestSchema>
 export type Placing = { actor: Actor | null; request: OrderRequest; idempotencyKey: string; ip: string | null }
@@ -95,7 +95,7 @@ async function buy(
   const isFree = amountMinor === 0
   const paid = isFree || request.pay_with === 'balance'
   const payWith = paid ? 'balance' : 'provider'
-  const source = services.usage?.sourceOf(actor.accountId, subject.name) ?? null
+  const source = await sourceOfArrival(query, { accountId: actor.accountId, packageId: subject.packageId })
   const order = await newOrder(query, config, { actor, buyer, subject, payWith, runId: null, source })
   if (!isFree) {
     // Locked until the order counts toward the balance and the caps.

@@ -1,4 +1,5 @@
 /** Packages: from upload to installation. */
+export { sourceOfArrival } from './arrivals.ts'
 export { type Change, deleteTag, deprecateVersions, setTag } from './change-versions.ts'
 export { checkJobs, decideVersion } from './check-jobs.ts'
 export { describeVersion, versionDetails } from './describe-versions.ts'
@@ -7,7 +8,7 @@ export { keepReadmeHtml, readmeHtmlOf, rendering, unrendered } from './documents
 export { isNamed, namedObjects } from './named-objects.ts'
 export { builtInName, findablePackageName, type PackageName, parsePackageName } from './package-name.ts'
 export { openPackageServices, type PackageServices } from './package-services.ts'
-export { type UsageCounter, usageDays } from './package-usage.ts'
+export { usageDays } from './package-usage.ts'
 export { packagesModule } from './packages.module.ts'
 export {
   belongsTo,

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import { isForPlay, isPerson, sourceOf } from '../../core/http/page-views.ts'
+import { deleteOldArrivals, sourceOfArrival } from './arrivals.ts'
 import { deleteOldUsage, type Usage, UsageCounter } from './package-usage.ts'
 import { createActor, publish } from './testing/publishing.ts'
 
@@ -58,6 +59,28 @@ describeOnEngines('counts of use on $kind', ({ open }) => {
     usage.record(view({ client: { ...client, ip: '203.0.113.11' } }))
     await usage.flush()
     expect((await days())[1]).toMatchObject({ views: 4 })
+  })
+
+  it('leave the source of the last arrival of an account for a day, for orders on any replica', async () => {
+    const buyer = await createActor(database)
+    const { id: packageId } = await database.query
+      .selectFrom('packages')
+      .select('id')
+      .where('name', '=', name)
+      .executeTakeFirstOrThrow()
+    const source = () => sourceOfArrival(database.query, { accountId: buyer.accountId, packageId })
+    const usage = new UsageCounter(services)
+    for (const from of ['search', 'link', 'browse'] as const)
+      usage.record(view({ source: from, accountId: buyer.accountId }))
+    await usage.flush()
+    expect(await source()).toBe('browse')
+    await sql`update arrivals set at = at - interval '25 hours'`.execute(database.query)
+    expect(await source()).toBe(null)
+    await deleteOldArrivals(database.query)
+    expect(await database.query.selectFrom('arrivals').select('at').execute()).toEqual([])
+    usage.record(view({ source: 'command', accountId: buyer.accountId }))
+    await usage.flush()
+    expect(await source()).toBe('command')
   })
 
   it('are deleted after 400 days; the sums of plays and trainings stay', async () => {

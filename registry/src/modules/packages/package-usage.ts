@@ -1,10 +1,10 @@
 import { createHmac } from 'node:crypto'
 import { sql } from 'kysely'
-import { LRUCache } from 'lru-cache'
 import type { Database, Queries } from '../../core/database/database.ts'
 import { clientNetwork } from '../../core/http/client-address.ts'
 import type { Source } from '../../core/http/page-views.ts'
 import type { Services } from '../../core/services.ts'
+import { ArrivalWriter } from './arrivals.ts'
 
 /** A view of a package's page, a play of it in the page, or a training run on it that has completed. */
 export type Usage = {
@@ -39,34 +39,29 @@ export class UsageCounter {
   readonly #services: Counting
   #rows = new Map<string, Row>()
   #clients = new Set<string>()
-  /** How accounts came to packages that they may buy: in memory only, of this process. */
-  readonly #sources = new LRUCache<string, Source>({ max: 10_000, ttl: 24 * 3_600_000 })
+  readonly #arrivals: ArrivalWriter
   #day = ''
   #timer: NodeJS.Timeout | undefined
   #flushing: Promise<void> = Promise.resolve()
 
   constructor(services: Counting) {
     this.#services = services
+    this.#arrivals = new ArrivalWriter(services)
   }
 
   /** Never throws and never waits. */
   record({ kind, name, version, source, client, accountId }: Usage): void {
     const day = new Date().toISOString().slice(0, 10)
-    if (kind === 'view' && accountId !== null && source !== 'other') this.#sources.set(`${accountId} ${name}`, source)
+    if (kind === 'view' && accountId !== null && source !== 'other') this.#arrivals.record({ accountId, name, source })
     if (client !== null && this.#isKnown(day, `${kind}\n${name}\n${version}\n${this.#clientOf(day, client)}`)) return
     const counts = { views: 0, plays: 0, trainings: 0, [`${kind}s`]: 1 }
     this.#put({ name, version, day, source, account: accountId, ...counts })
   }
 
-  /** How the account came to the package's page, if that was today and in this process. */
-  sourceOf(accountId: string, name: string): Source | null {
-    return this.#sources.get(`${accountId} ${name}`) ?? null
-  }
-
   /** Resolves once everything recorded so far has been written, or has failed. One flush at a time. */
-  flush(): Promise<void> {
+  async flush(): Promise<void> {
     this.#flushing = this.#flushing.then(() => this.#flushNow())
-    return this.#flushing
+    await Promise.all([this.#flushing, this.#arrivals.flush()])
   }
 
   #clientOf(day: string, { ip, userAgent }: NonNullable<Usage['client']>): string {

@@ -1,5 +1,6 @@
 import type { ScheduledTask } from '../../core/scheduled-tasks/scheduled-tasks.ts'
 import type { Services } from '../../core/services.ts'
+import { deleteOldArrivals } from './arrivals.ts'
 import { renderDocuments } from './documents/render-documents.ts'
 import { keepReadmeHtml, readmeHtmlOf, rendering, unrendered } from './documents/version-documents.store.ts'
 import { deleteOldDownloads } from './downloads.ts'
@@ -33,6 +34,11 @@ export function packageTasks(services: PackageServices): ScheduledTask[] {
       name: 'packages.delete-old-usage',
       everyMs: 24 * 60 * minuteMs,
       run: () => deleteOldUsage(services.database.query),
+    },
+    {
+      name: 'packages.delete-old-arrivals',
+      everyMs: 60 * minuteMs,
+      run: () => deleteOldArrivals(services.database.query),
     },
   ]
 }

@@ -45,6 +45,7 @@ import { discovery } from './0044-discovery.ts'
 import { packageDays } from './0045-package-days.ts'
 import { packedCurves } from './0046-packed-curves.ts'
 import { gpus } from './0047-gpus.ts'
+import { arrivals } from './0049-arrivals.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -96,4 +97,5 @@ export const migrations: readonly Migration[] = [
   packageDays,
   packedCurves,
   gpus,
+  arrivals,
 ]
