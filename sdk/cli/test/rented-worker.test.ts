@@ -6,6 +6,7 @@ import { type FakeRunpod, startRunpod } from '@agentgym/testkit/clouds'
 import { writeReadme } from '@agentgym/testkit/command-line'
 import { isLong } from '@agentgym/testkit/tier'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest'
+import { type GpuProxy, installGpu, startGpuProxy } from './gpu-machine.ts'
 import { openRegistry, type Person, type Registry } from './registry-people.ts'
 
 const command = fileURLToPath(new URL('../../../agentgym', import.meta.url))
@@ -14,6 +15,8 @@ let registry: Registry
 let ann: Person
 let workerToken: string
 let cloud: FakeRunpod
+/** The server as rented machines reach it. */
+let reached: GpuProxy
 /** Containers of the fake's pods: real workers. */
 let containers: ChildProcess[] = []
 
@@ -41,15 +44,24 @@ beforeAll(async () => {
   const published = await ann.run(['scenario', 'publish', 'puck', '--json'])
   expect(published.status).toBe(0)
   checker.kill('SIGKILL')
+  reached = await startGpuProxy(registry.server.url)
+  installGpu(join(registry.folder, 'bin'))
 }, 240_000)
-afterAll(() => registry?.close())
+afterAll(async () => {
+  await reached?.close()
+  await registry?.close()
+})
 
 beforeEach(async () => {
   cloud = await startRunpod()
   cloud.started = ({ id, env }, args) => {
     const container = spawn(command, args, {
       env: {
-        ...{ PATH: process.env.PATH, HOME: registry.folder, AGENTGYM_HOME: join(registry.folder, id) },
+        ...{
+          PATH: `${join(registry.folder, 'bin')}:${process.env.PATH}`,
+          HOME: registry.folder,
+          AGENTGYM_HOME: join(registry.folder, id),
+        },
         ...{ ...env, AGENTGYM_WITHOUT_WALLS: 'any' },
         ...{ RUNPOD_POD_ID: id, RUNPOD_API_KEY: cloud.key, AGENTGYM_RUNPOD_URL: cloud.url },
       },
@@ -64,29 +76,22 @@ afterEach(async () => {
   await cloud.close()
 })
 
-const train = (...words: string[]) => [
-  'train',
-  '@ann/puck',
-  ...rented,
-  registry.server.url,
-  '--yes',
-  '--json',
-  ...words,
-]
+const train = (...words: string[]) => ['train', '@ann/puck', ...rented, reached.url, '--yes', '--json', ...words]
 
-it('trains its run on a rented machine and no other, downloads the agent, and leaves no machine', {
+it('trains its run, which needs a GPU, on a rented machine and no other, downloads the agent, and leaves no machine', {
   timeout: 120_000,
 }, async () => {
   const other = await ann.run(['train', '@ann/puck', '--remote', '--json', '--steps', '4096'])
   const { id } = other.lines[0] as { id: string }
   const { lines, status, stderr } = await ann.run(
-    train('--steps', '2048', '--set', 'evaluation_episodes=20'),
+    train('--steps', '2048', '--set', 'evaluation_episodes=20', '--gpu-memory', '16'),
     settings(),
   )
   expect([status, stderr]).toEqual([0, ''])
   const named = (event: string) => lines.filter((line) => (line as { event: string }).event === event)
   expect(named('result')).toMatchObject([{ ok: true, agent: join(ann.work, 'agents', 'puck') }])
   expect(named('rental_ended')).toHaveLength(1)
+  expect(named('run')[0]).toMatchObject({ gpu: { count: 1, memory_bytes: 16e9 } })
   expect(cloud.made).toHaveLength(1)
   expect(cloud.rented()).toEqual([])
   const [shown] = (await ann.run(['runs', 'show', id, '--json'])).lines

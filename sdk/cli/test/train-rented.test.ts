@@ -73,7 +73,9 @@ describe('train --gpu runpod', () => {
     expect(args.join(' ')).toContain(`worker --run ${recordedRunId} --kinds train --slots 1`)
     expect(args).toContain('--end-pod')
     // The run comes before the pod.
-    expect(server.requests.some(({ line }) => line === 'POST /v1/runs')).toBe(true)
+    const submitted = server.requests.find(({ line }) => line === 'POST /v1/runs')
+    // No worker without a GPU trains it meanwhile.
+    expect(submitted?.body).toMatchObject({ gpu: {} })
   })
 
   it('prints what it chose, and the run once', async () => {
@@ -135,6 +137,17 @@ describe('train --gpu runpod', () => {
     expect(cloud.made).toHaveLength(1)
     server.change(queuedRun({ state: 'paused' }))
     expect(codeOf(await agentgym([...rent, '--json']))).toBe('usage_invalid')
+  })
+})
+
+describe('gpus rent', () => {
+  it('rents what the run needs', async () => {
+    const rent = ['gpus', 'rent', recordedRunId, '--yes', '--json', '--gpu-server', server.url]
+    server.change(queuedRun({ gpu: { count: 2, memory_bytes: 0 } }))
+    expect(codeOf(await agentgym(rent))).toBe('gpu_unavailable')
+    expect(cloud.made).toEqual([])
+    server.change(queuedRun({ gpu: { count: 1, memory_bytes: 20e9 } }))
+    expect((await agentgym(rent)).lines).toMatchObject([{ gpu: 'RTX 4090', memory_gb: 24 }, { event: 'rented' }])
   })
 })
 

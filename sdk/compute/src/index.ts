@@ -11,6 +11,6 @@ export {
   type WorkerOrder,
 } from './compute-provider.ts'
 export { findProvider, requireProvider } from './find-provider.ts'
-export { endWorkerOf, rentWorker } from './rent-worker.ts'
+export { endWorkerOf, findWorkerOf, rentWorker } from './rent-worker.ts'
 export { endOwnPod } from './runpod.ts'
 export { type RunFate, type SweptWorker, sweepWorkers } from './sweep-workers.ts'

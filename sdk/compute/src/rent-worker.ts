@@ -87,6 +87,12 @@ async function keepOne(provider: ComputeProvider, name: string): Promise<RentedW
   return kept
 }
 
+/** The worker of a run that works, or starts to. */
+export async function findWorkerOf(provider: ComputeProvider, run: string): Promise<RentedWorker | undefined> {
+  const name = workerNameOf(run)
+  return (await provider.list()).find((worker) => worker.name === name && works(worker))
+}
+
 function works({ state }: RentedWorker): boolean {
   return state === 'starting' || state === 'running'
 }

@@ -1,5 +1,6 @@
 import {
   type ComputeProvider,
+  findWorkerOf,
   type GpuOffer,
   providerNames,
   type RentedWorker,
@@ -135,7 +136,8 @@ export async function gpusRent(id: string, flags: GpusRentFlags, context: Comman
       `${context.terminal.symbols.ok} Run ${shortId(run.id)} has a worker at ${there.provider} (${safeText(there.id, 80)})`,
     )
   }
-  const { provider, offers } = await chooseOffer(providerOf(flags), flags, context)
+  const need = { ...flags, gpuMemory: flags.gpuMemory ?? neededMemory(run) }
+  const { provider, offers } = await chooseOffer(providerOf(flags), need, context)
   const steps = Number(run.settings.steps)
   const terms = await rentalTerms(offers[0], { scenario: run.scenario.name, steps }, flags, connection)
   context.printJson({ event: 'gpu', ...offerJson(offers[0]), ...termsJson(terms) })
@@ -148,11 +150,23 @@ export async function gpusRent(id: string, flags: GpusRentFlags, context: Comman
   )
 }
 
+/** GB of the GPU that the run needs. Throws `gpu_unavailable` if it needs several: a rented machine has one. */
+function neededMemory({ id, gpu }: Run): number | undefined {
+  if (gpu == null) return undefined
+  if (gpu.count === 1) return Math.ceil(gpu.memory_bytes / 1e9) || undefined
+  throw new AgentGymError({
+    code: 'gpu_unavailable',
+    message: `run ${shortId(id)} needs ${gpu.count} GPUs, and a rented machine has one`,
+    hint: 'It waits for a worker of the server that has them.',
+    data: { run: id, gpus: gpu.count },
+  })
+}
+
 /** The run's worker, at whichever provider it is. One that does not answer may have it, so its error is thrown. */
 async function findRented({ id }: Run, context: CommandContext): Promise<RentedWorker | undefined> {
   const { providers } = await findProviders(undefined, context)
-  const lists = await Promise.all(providers.map((provider) => provider.list()))
-  return lists.flat().find(({ name, state }) => runOf(name) === id && (state === 'starting' || state === 'running'))
+  const found = await Promise.all(providers.map((provider) => findWorkerOf(provider, id)))
+  return found.find((worker) => worker !== undefined)
 }
 
 /** `agentgym gpus sweep`: ends rented workers that no open run of this server owns. */

@@ -19,7 +19,8 @@ export async function trainRented(
   { provider, offers }: Extract<ChosenGpu, { at: 'provider' }>,
   context: CommandContext,
 ): Promise<void> {
-  const { connection, request, out, scenario } = await prepareRemote(target, { ...flags, watch: true }, context)
+  const remote = { ...flags, watch: true, needsGpu: true }
+  const { connection, request, out, scenario } = await prepareRemote(target, remote, context)
   const source = workerSource(connection, flags, context)
   const terms = await rentalTerms(offers[0], { scenario, steps: request.steps }, flags, connection)
   context.printJson({ event: 'gpu', ...offerJson(offers[0]), ...termsJson(terms) })

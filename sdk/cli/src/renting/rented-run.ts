@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
-import { type ComputeProvider, endWorkerOf, type GpuOffer, rentWorker, runOf } from '@agentgym/compute'
+import { type ComputeProvider, endWorkerOf, findWorkerOf, type GpuOffer, rentWorker } from '@agentgym/compute'
 import { AgentGymError, formatAmount, type Run } from '@agentgym/contract'
 import type { Connection } from '../account/connection.ts'
 import type { CommandContext } from '../command-context.ts'
@@ -131,9 +131,7 @@ class WorkerGuard {
 /** Null if the provider does not answer. */
 async function worksFor(provider: ComputeProvider, { id }: Run): Promise<boolean | null> {
   try {
-    return (await provider.list()).some(
-      ({ name, state }) => runOf(name) === id && (state === 'starting' || state === 'running'),
-    )
+    return (await findWorkerOf(provider, id)) !== undefined
   } catch (error) {
     ignoreExpected(error)
     return null
