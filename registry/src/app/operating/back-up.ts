@@ -100,7 +100,7 @@ async function copyObjects(keys: string[], { database, objects, backups, onProgr
   return copied
 }
 
-function objectMissing(key: string): AgentGymError {
+export function objectMissing(key: string): AgentGymError {
   return new AgentGymError({
     code: 'backup_failed',
     message: `The object ${key} is missing from the store, although a row needs it.`,

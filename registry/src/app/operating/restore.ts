@@ -4,7 +4,7 @@ import { mkdir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import { AgentGymError } from '@agentgym/contract'
-import type { DatabaseAddress } from '../../core/database/open-database.ts'
+import { type DatabaseAddress, requireEmpty } from '../../core/database/open-database.ts'
 import { openPostgresql } from '../../core/database/postgresql-database.ts'
 import { openObjectStore } from '../../core/storage/open-object-store.ts'
 import type { Settings } from '../settings/read-settings.ts'
@@ -36,7 +36,7 @@ export async function restore(
   const backup = await backups.find(name)
   const engine = 'url' in settings.database ? 'postgresql' : 'pglite'
   if (engine !== backup.engine) throw otherEngine(backup)
-  await requireEmpty(settings.database)
+  await requireEmptyTarget(settings.database)
   const keys = await backups.objectsOf(backup)
   const objects = await openObjectStore(settings.objects)
   const missing: string[] = []
@@ -64,33 +64,22 @@ async function restoreDatabase(address: DatabaseAddress, folder: string): Promis
   await rename(`${data}.restored`, data)
 }
 
-async function requireEmpty(address: DatabaseAddress): Promise<void> {
+async function requireEmptyTarget(address: DatabaseAddress): Promise<void> {
   if ('folder' in address) {
     if (existsSync(join(address.folder, 'pglite')))
-      throw notEmpty(`${address.folder} holds a database.`, 'Name another folder with --data, or move this one away.')
+      throw new AgentGymError({
+        code: 'database_not_empty',
+        message: `${address.folder} holds a database. A backup is restored into an empty one.`,
+        hint: 'Name another folder with --data, or move this one away.',
+      })
     return
   }
   const database = await openPostgresql(address)
   try {
-    const { rows } = await database.execute(
-      `select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm', 'S') limit 1`,
-    )
-    if (rows.length > 0)
-      throw notEmpty(
-        'The database of DATABASE_URL is not empty.',
-        'Create a new one (createdb NAME) and name it in DATABASE_URL.',
-      )
+    await requireEmpty(database.query)
   } finally {
     await database.close()
   }
-}
-
-function notEmpty(message: string, hint: string): AgentGymError {
-  return new AgentGymError({
-    code: 'database_not_empty',
-    message: `${message} A backup is restored into an empty one.`,
-    hint,
-  })
 }
 
 function otherEngine({ name, engine }: NamedBackup): AgentGymError {

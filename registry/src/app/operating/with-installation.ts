@@ -16,6 +16,7 @@ import { readSettings, type ServeOptions } from '../settings/read-settings.ts'
 import { type Audit, type AuditOptions, auditInstallation } from './audit.ts'
 import { type BackupOptions, type BackupResult, backUp } from './back-up.ts'
 import type { Installation } from './installation.ts'
+import { type MoveOptions, type MoveResult, move } from './move.ts'
 import { type RestoreOptions, type RestoreResult, restore } from './restore.ts'
 
 type Where = Pick<ServeOptions, 'data' | 'environment'>
@@ -36,6 +37,17 @@ export async function restoreInstallation(where: Where, options: RestoreOptions)
     await (await openDatabase(settings.database)).close()
     return result
   })
+}
+
+/**
+ * `agentgym admin move`: see `move`. From the embedded database and the objects in the data folder to the PostgreSQL and the
+ * bucket that the environment names.
+ */
+export async function moveInstallation(where: Where, options: MoveOptions = {}): Promise<MoveResult> {
+  const { AGENTGYM_DATA, AGENTGYM_HOME } = where.environment ?? {}
+  const from = readSettings({ ...where, environment: { AGENTGYM_DATA, AGENTGYM_HOME } })
+  requireFolder(from.database)
+  return namingOutages(() => move(from, readSettings(where), options))
 }
 
 /**

@@ -32,6 +32,32 @@ export function openAsItIs(address: DatabaseAddress): Promise<Database> {
   return 'folder' in address ? openPgliteFolder(address.folder) : openPostgresql(address, { patient: true })
 }
 
+/** Throws `database_incompatible` unless the database has the migrations of this program and no others at all. */
+export async function requireSameVersion(database: Database): Promise<void> {
+  await requireCurrent(database)
+  const found = await countMigrations(database)
+  if (found > allMigrations.length)
+    throw incompatible(
+      `The database is newer than this program: it has ${found} migrations; this program knows ${allMigrations.length}.`,
+      'Use the version that was last used with this database.',
+      { applied: found, known: allMigrations.length },
+    )
+}
+
+/** Throws `database_not_empty` if a PostgreSQL database holds anything. */
+export async function requireEmpty(query: Queries): Promise<void> {
+  const { rows } = await sql`
+    select relname from pg_class where relnamespace = 'public'::regnamespace and relkind in ('r', 'p', 'v', 'm', 'S') limit 1`.execute(
+    query,
+  )
+  if (rows.length > 0)
+    throw new AgentGymError({
+      code: 'database_not_empty',
+      message: 'The database of DATABASE_URL is not empty; it must be.',
+      hint: 'Create a new one (createdb NAME) and name it in DATABASE_URL.',
+    })
+}
+
 /** Throws `database_incompatible` unless the database has the migrations of this program, and no others that it cannot work with. */
 export async function requireCurrent({ query }: Database): Promise<void> {
   const found = await applied(query)
@@ -62,21 +88,26 @@ type Applied = { number: number; name: string; checksum: string; compatible?: bo
  * all that it has more is `compatible`.
  */
 export async function migrate(database: Database, migrations: readonly Migration[] = allMigrations): Promise<void> {
-  await database.transaction(async (query) => {
-    // Building an index on a large table may take longer than the timeout of a request.
-    await sql`set local statement_timeout = 0`.execute(query)
-    await database.lock(query, 'agentgym migrations')
-    const found = await readApplied(query)
-    refuseOthers(found, migrations)
-    for (const [index, migration] of migrations.entries()) {
-      if (index < found.length) continue
-      for (const statement of migration.statements) await sql.raw(statement).execute(query)
-      await sql`insert into migrations (number, name, checksum, compatible)
-        values (${index + 1}, ${migration.name}, ${checksum(migration)}, ${migration.compatible ?? false})`.execute(
-        query,
-      )
-    }
-  })
+  await database.transaction((query) => applyMigrations(database, query, migrations))
+}
+
+/** As `migrate`, as a part of a transaction. */
+export async function applyMigrations(
+  database: Database,
+  query: Transaction<Schema>,
+  migrations: readonly Migration[] = allMigrations,
+): Promise<void> {
+  // Building an index on a large table may take longer than the timeout of a request.
+  await sql`set local statement_timeout = 0`.execute(query)
+  await database.lock(query, 'agentgym migrations')
+  const found = await readApplied(query)
+  refuseOthers(found, migrations)
+  for (const [index, migration] of migrations.entries()) {
+    if (index < found.length) continue
+    for (const statement of migration.statements) await sql.raw(statement).execute(query)
+    await sql`insert into migrations (number, name, checksum, compatible)
+      values (${index + 1}, ${migration.name}, ${checksum(migration)}, ${migration.compatible ?? false})`.execute(query)
+  }
 }
 
 async function readApplied(query: Transaction<Schema>): Promise<Applied[]> {

@@ -1,3 +1,4 @@
+import type { AuditFinding } from '@agentgym/registry'
 import type { Command } from 'commander'
 import type { CommandContext, MakeAction } from '../command-context.ts'
 import { wholeNumber } from '../option-values.ts'
@@ -11,7 +12,7 @@ export function addAdminCommands(program: Command, action: MakeAction): void {
   const group = program
     .command('admin')
     .usage('COMMAND [options]')
-    .description('back up, restore, audit and migrate the data of a server')
+    .description('back up, restore, audit, migrate and move the data of a server')
   group
     .command('backup')
     .argument('<DIR>', 'folder of backups; each run adds one, and copies only objects that are new')
@@ -37,6 +38,13 @@ export function addAdminCommands(program: Command, action: MakeAction): void {
     .description('bring the database up to date with this version, as starting a server does')
     .option(...dataOption)
     .action(action(adminMigrate))
+  group
+    .command('move')
+    .description(
+      'copy a stopped server with an embedded database to PostgreSQL (DATABASE_URL) and its bucket (AGENTGYM_S3_…)',
+    )
+    .option(...dataOption)
+    .action(action(adminMove))
 }
 
 async function adminBackup(folder: string, flags: DataFlags & { keep?: number }, context: CommandContext) {
@@ -85,6 +93,11 @@ async function adminAudit(flags: DataFlags & { contents?: boolean }, context: Co
     done(`The ledger and the market agree, and all ${formatCount(objects)} objects are ${read}`, context)
     return
   }
+  reportFindings(findings, context)
+}
+
+function reportFindings(findings: AuditFinding[], context: CommandContext): void {
+  if (findings.length === 0) return
   context.exitCode = 1
   const { paint, symbols } = context.terminal
   for (const { rule, subject, detail } of findings) {
@@ -105,6 +118,35 @@ async function adminMigrate(flags: DataFlags, context: CommandContext): Promise<
       : `Applied ${applied} migrations; the database has ${after}`,
     context,
   )
+}
+
+async function adminMove(flags: DataFlags, context: CommandContext): Promise<void> {
+  const { moveInstallation } = await import('@agentgym/registry')
+  const progress = stageProgress(context)
+  const moved = await moveInstallation(settingsOf(flags, context), { onProgress: progress.update }).finally(
+    progress.close,
+  )
+  context.printJson(moved)
+  const { tables, rows, objects, copied, findings } = moved
+  done(`Moved ${formatCount(rows)} rows of ${tables} tables and ${formatCount(objects)} objects`, context)
+  context.print(`  ${formatCount(copied.objects)} objects copied (${formatBytes(copied.bytes)})`)
+  reportFindings(findings, context)
+  context.print('  Next: agentgym serve with the same settings. The old folder is unchanged; do not serve it again.')
+}
+
+/** The progress of one kind of work after another. */
+function stageProgress(context: CommandContext) {
+  let stage: { what: string; progress: ReturnType<typeof countProgress> } | undefined
+  return {
+    update: (what: string, done: number, total: number) => {
+      if (stage?.what !== what) {
+        stage?.progress.close()
+        stage = { what, progress: countProgress(what, context) }
+      }
+      stage.progress.update(done, total)
+    },
+    close: () => stage?.progress.close(),
+  }
 }
 
 function done(text: string, { terminal, print }: CommandContext): void {
