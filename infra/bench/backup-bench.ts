@@ -6,6 +6,7 @@ import {
   backUp,
   type Database,
   loadPackages,
+  openBackupFolder,
   openDatabase,
   openObjectStore,
   restore,
@@ -44,11 +45,11 @@ export async function backupBenchmark({ gigabytes, say }: Options): Promise<Figu
       const bytes = (gigabytes / 2) * GIGABYTE
       const rows = await fillDatabase(database, bytes)
       await fillObjects(database, objects.folder, bytes)
-      const backups = join(folder, 'backups')
+      const backups = await openBackupFolder(join(folder, 'backups'))
       say('backup: the first one, with all objects …')
       const installation = { address: { url }, database, objects: await openObjectStore(objects) }
       const backup = await seconds(() => backUp({ ...installation, atRest: async () => {} }, { to: backups }))
-      const dumped = await stat(join(backups, backup.result.backup.name, 'database.dump'))
+      const dumped = await stat(join(backups.title, backup.result.backup.name, 'database.dump'))
       say(
         `  ${gigabyteText(rows)} of tables and indexes, ${gigabyteText(dumped.size)} as a dump, ${backup.seconds.toFixed(1)} s`,
       )

@@ -1,8 +1,9 @@
-import { execFileSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { readSettings } from '@agentgym/registry/processes'
+import { isLong } from '@agentgym/testkit/tier'
 import { afterAll, expect, it } from 'vitest'
 import { parse } from 'yaml'
 import { z } from 'zod'
@@ -126,3 +127,35 @@ it('Prometheus and Grafana read the alerts, the dashboard and the data source of
   const [{ options }] = parse(readRepositoryFile('infra/compose/grafana-dashboards.yml')).providers
   expect(compose.services.grafana.volumes?.some((each) => each.includes(`:${options.path}/agentgym.json`))).toBe(true)
 })
+
+/** Whether this machine has a program: README.md says where these come from. */
+const has = (program: string) => spawnSync(program, ['--version']).error === undefined
+
+if (isLong && has('docker-compose'))
+  it('Docker Compose itself reads the file as it is meant', () => {
+    const words = ['--file', join(here, 'compose.yaml'), '--env-file', join(here, '.env.example')]
+    const text = execFileSync('docker-compose', [...words, 'config', '--format', 'json'], { encoding: 'utf8' })
+    const read = JSON.parse(text) as { services: Record<string, { security_opt?: string[]; environment: object }> }
+    expect(Object.keys(read.services).sort()).toEqual(Object.keys(compose.services).sort())
+    expect(read.services.server.environment).toMatchObject({ AGENTGYM_PUBLIC_URL: 'https://gym.example.com' })
+    expect(read.services.worker.security_opt).toContain('seccomp=../images/worker-seccomp.json')
+  })
+
+if (isLong && has('promtool'))
+  it('Prometheus itself accepts its configuration and the alerts', () => {
+    const token = join(folder, 'metrics-token')
+    writeFileSync(token, 'secret')
+    const settings = readRepositoryFile('infra/compose/prometheus.yml').replace('/run/secrets/metrics-token', token)
+    writeFileSync(join(folder, 'prometheus.yml'), settings)
+    copyFileSync(join(here, '../observability/alerts.yml'), join(folder, 'alerts.yml'))
+    execFileSync('promtool', ['check', 'config', join(folder, 'prometheus.yml')], { stdio: 'pipe' })
+  })
+
+if (isLong && has('caddy'))
+  it('Caddy itself accepts its configuration', () => {
+    const env = { ...process.env, AGENTGYM_HOSTNAME: 'gym.example.com', HOME: folder }
+    execFileSync('caddy', ['validate', '--config', join(here, 'Caddyfile'), '--adapter', 'caddyfile'], {
+      env,
+      stdio: 'pipe',
+    })
+  })

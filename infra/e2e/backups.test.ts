@@ -1,4 +1,5 @@
 // @module-tag full
+import { spawnSync } from 'node:child_process'
 import { chmodSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { mkdir } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -14,9 +15,11 @@ import {
   startPostgresql,
   stopPostgresql,
 } from '@agentgym/testkit/postgresql-server'
+import { startS3 } from '@agentgym/testkit/s3'
 import { startServer, type TestServer } from '@agentgym/testkit/server'
 import { isLong } from '@agentgym/testkit/tier'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { repositoryRoot } from '../checks/repository-files.ts'
 import { dated, learned, leftBehind, type Name, unpackOldInstallation, withoutFields } from './old-installation.ts'
 
 /** An installation's place: its folder, and PostgreSQL if its database is not in it. */
@@ -102,6 +105,39 @@ describeOnEngines('backups of an installation on $kind', ({ kind }) => {
     const target = await emptyPlace()
     expect((await admin(target, 'restore', backups)).lines).toMatchObject([{ backup: made.backup, missing: [] }])
   }, 120_000)
+
+  it('a bucket holds it as well, and one that was interrupted is no backup', async () => {
+    const s3 = await startS3()
+    // The SDK reads them there.
+    Object.assign(process.env, { AWS_ACCESS_KEY_ID: 'S3RVER', AWS_SECRET_ACCESS_KEY: 'S3RVER' })
+    const endpoint = { AGENTGYM_S3_ENDPOINT: s3.address.endpoint }
+    const bucket = `s3://${s3.address.bucket}/nightly/`
+    const inBucket = (at: Place, ...words: string[]) =>
+      runCli(['admin', ...words, '--data', at.data, '--json'], { environment: { ...environmentOf(at), ...endpoint } })
+    try {
+      const killed = `import { backUpInstallation } from '@agentgym/registry'
+        await backUpInstallation({ data: ${JSON.stringify(place.data)}, environment: process.env }, {
+          to: ${JSON.stringify(bucket)}, onProgress: () => process.kill(process.pid, 'SIGKILL') })`
+      const interrupted = spawnSync(process.execPath, ['--input-type=module', '--eval', killed], {
+        cwd: join(repositoryRoot, 'sdk/cli'),
+        env: { ...process.env, ...environmentOf(place), ...endpoint },
+      })
+      expect(interrupted.signal, interrupted.stderr.toString()).toBe('SIGKILL')
+      const target = await emptyPlace()
+      const refused = await inBucket(target, 'restore', bucket)
+      expect(refused.lines).toMatchObject([{ error: { code: 'file_not_found' } }])
+      const made = await inBucket(place, 'backup', bucket)
+      expect(made, made.stderr).toMatchObject({ status: 0 })
+      const [{ objects }] = made.lines as { objects: number }[]
+      expect((await inBucket(target, 'restore', bucket)).lines).toMatchObject([{ copied: objects, missing: [] }])
+      expect((await admin(target, 'audit', '--contents')).lines).toEqual([{ findings: [], objects, contents: true }])
+      await s3.pause()
+      const outage = await inBucket(place, 'backup', bucket)
+      expect(outage.lines).toMatchObject([{ error: { code: 'storage_unavailable' } }])
+    } finally {
+      await s3.stop()
+    }
+  }, 240_000)
 
   it('a damaged backup, and one of the other kind, is refused', async () => {
     const damaged = join(folder, 'damaged')

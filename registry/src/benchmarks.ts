@@ -1,6 +1,7 @@
 /** Internals of this package for the benchmarks of catalog and market: databases, and the data to fill them. */
 
 export { backUp } from './app/operating/back-up.ts'
+export { openBackupFolder } from './app/operating/backup-folder.ts'
 export { restore } from './app/operating/restore.ts'
 export type { Database } from './core/database/database.ts'
 export { openDatabase } from './core/database/open-database.ts'

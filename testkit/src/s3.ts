@@ -5,7 +5,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
-import type { S3Address } from '../../registry/src/core/storage/s3-object-store.ts'
+import type { S3Address } from '../../registry/src/core/storage/s3-bucket.ts'
 import { runFolder } from './run-folder.ts'
 
 const require = createRequire(import.meta.url)

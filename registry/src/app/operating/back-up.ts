@@ -1,6 +1,4 @@
-import { execFile } from 'node:child_process'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { AgentGymError } from '@agentgym/contract'
 import { sql } from 'kysely'
 import type { Database } from '../../core/database/database.ts'
@@ -9,16 +7,14 @@ import { readSnapshot } from '../../core/database/read-snapshot.ts'
 import type { ObjectStore } from '../../core/storage/object-store.ts'
 import { version } from '../../core/version.ts'
 import { isNamed, namedObjects } from '../../modules/packages/index.ts'
-import { type BackupFolder, type NamedBackup, openBackupFolder } from './backup-folder.ts'
+import { type BackupPlace, beginBackup, type DatabaseSource, type NamedBackup, pruneBackups } from './backup-place.ts'
 import { dumpDatabase } from './dump-database.ts'
 import type { Installation } from './installation.ts'
 import { remember } from './remembered.ts'
 
-const run = promisify(execFile)
-
 export type BackupOptions = {
-  /** Folder of backups. */
-  to: string
+  /** A folder or a bucket of backups. */
+  to: BackupPlace
   /** Deletes all but this many backups afterwards. Default: keeps all. */
   keep?: number
   onProgress?: (done: number, total: number) => void
@@ -35,32 +31,30 @@ export async function backUp(
   { address, database, objects, atRest }: Installation,
   { to, keep, onProgress = () => {} }: BackupOptions,
 ): Promise<BackupResult> {
-  const backups = await openBackupFolder(to)
   const at = new Date()
-  const making = await backups.start(at)
+  const making = await beginBackup(to, at)
   try {
-    const { keys, migrations } = await copyDatabase(database, { address, folder: making.folder })
-    const copied = await copyObjects(keys, { database, objects, backups, onProgress })
+    const { keys, migrations } = await copyDatabase(database, address, making.saveDatabase)
+    const copied = await copyObjects(keys, { database, objects, to, onProgress })
     await remember(database.query, 'backup', { at: at.toISOString() })
     if ('folder' in address) {
       await atRest(address.folder)
-      await run('cp', ['-R', join(address.folder, 'pglite'), join(making.folder, 'pglite')])
+      await making.saveDatabase({ folder: join(address.folder, 'pglite') })
     }
     const engine = database.kind
     const backup = await making.finish(keys, { program: version, engine, migrations })
-    return { backup, copied, deleted: keep === undefined ? [] : await backups.prune(keep) }
+    return { backup, copied, deleted: keep === undefined ? [] : await pruneBackups(to, keep) }
   } catch (error) {
     await making.abandon()
     throw error
   }
 }
 
-type Copy = { address: DatabaseAddress; folder: string }
-
-/** Writes PostgreSQL's dump; resolves to the keys of the objects that the same state names. */
+/** Saves PostgreSQL's dump; resolves to the keys of the objects that the same state names. */
 async function copyDatabase(
   database: Database,
-  { address, folder }: Copy,
+  address: DatabaseAddress,
+  save: (source: DatabaseSource) => Promise<void>,
 ): Promise<{ keys: string[]; migrations: number }> {
   return database.transaction(async (query) => {
     await readSnapshot(query)
@@ -70,7 +64,8 @@ async function copyDatabase(
     const keys = await namedObjects(query)
     if ('url' in address) {
       const exported = await sql<{ snapshot: string }>`select pg_export_snapshot() as snapshot`.execute(query)
-      await dumpDatabase(address.url, { file: join(folder, 'database.dump'), snapshot: exported.rows[0].snapshot })
+      const [{ snapshot }] = exported.rows
+      await save({ dump: (write) => dumpDatabase(address.url, snapshot, write) })
     }
     return { keys, migrations: rows[0].migrations }
   })
@@ -79,17 +74,20 @@ async function copyDatabase(
 type ObjectCopy = {
   database: Database
   objects: ObjectStore
-  backups: BackupFolder
+  to: BackupPlace
   onProgress: (done: number, total: number) => void
 }
 
-async function copyObjects(keys: string[], { database, objects, backups, onProgress }: ObjectCopy) {
+async function copyObjects(keys: string[], { database, objects, to, onProgress }: ObjectCopy) {
   const copied = { objects: 0, bytes: 0 }
+  // One request to a bucket for a thousand objects, not one each.
+  const saved = new Set<string>()
+  for await (const { key } of to.store.list()) saved.add(key)
   for (const [done, key] of keys.entries()) {
-    if (!(await backups.store.has(key))) {
+    if (!saved.has(key)) {
       const bytes = await objects.get(key)
       if (bytes !== undefined) {
-        await backups.store.put(bytes)
+        await to.store.put(bytes)
         copied.objects++
         copied.bytes += bytes.length
       } else if (await isNamed(database.query, key)) throw objectMissing(key)

@@ -1,33 +1,58 @@
-import { execFile } from 'node:child_process'
-import { promisify } from 'node:util'
+import { type ChildProcessByStdio, spawn } from 'node:child_process'
+import { once } from 'node:events'
+import type { Readable, Writable } from 'node:stream'
+import { pipeline } from 'node:stream/promises'
 import { AgentGymError } from '@agentgym/contract'
 
-const run = promisify(execFile)
-
-/** Writes the database as `snapshot` sees it (`pg_export_snapshot`) to `file`, in pg_dump's custom format. */
-export async function dumpDatabase(url: string, { file, snapshot }: { file: string; snapshot: string }): Promise<void> {
-  await runTool(url, 'pg_dump', (database) => [
-    '--format=custom',
-    '--no-owner',
-    '--no-privileges',
-    `--snapshot=${snapshot}`,
-    `--file=${file}`,
-    database,
-  ])
+/** Passes the database as `snapshot` sees it (`pg_export_snapshot`) to `write`, in pg_dump's custom format. */
+export async function dumpDatabase(
+  url: string,
+  snapshot: string,
+  write: (dump: Readable) => Promise<void>,
+): Promise<void> {
+  const options = ['--format=custom', '--no-owner', '--no-privileges', `--snapshot=${snapshot}`]
+  await runTool(url, 'pg_dump', {
+    parameters: (database) => [...options, database],
+    work: ({ stdout }) => write(stdout),
+  })
 }
 
-/** Restores such a file into an empty database, in one transaction: all of it or nothing. */
-export async function restoreDump(url: string, file: string): Promise<void> {
+/** Restores such a dump into an empty database, in one transaction: all of it or nothing. */
+export async function restoreDump(url: string, dump: Readable): Promise<void> {
   const options = ['--no-owner', '--no-privileges', '--exit-on-error', '--single-transaction']
-  await runTool(url, 'pg_restore', (database) => [...options, `--dbname=${database}`, file])
+  await runTool(url, 'pg_restore', {
+    parameters: (database) => [...options, `--dbname=${database}`],
+    work: ({ stdin }) => pipeline(dump, stdin),
+  })
 }
 
-async function runTool(url: string, program: string, parameters: (database: string) => string[]): Promise<void> {
+type Tool = ChildProcessByStdio<Writable, Readable, Readable>
+type ToolUse = { parameters: (database: string) => string[]; work: (tool: Tool) => Promise<void> }
+
+/** Runs `work` with a program's streams; whichever of the two fails first ends the other. */
+async function runTool(url: string, program: string, { parameters, work }: ToolUse): Promise<void> {
   const { database, environment } = connectionOf(url)
+  const env = { ...process.env, ...environment, LC_ALL: 'C.UTF-8' }
+  const tool = spawn(program, parameters(database), { stdio: 'pipe', env })
+  let stderr = ''
+  tool.stderr.setEncoding('utf8').on('data', (text: string) => {
+    stderr = (stderr + text).slice(-20_000)
+  })
+  const ended = once(tool, 'close')
+  // Its own end says more than a broken pipe does.
+  const worked = work(tool).catch((error) => {
+    if (error.code === 'EPIPE' || error.code === 'ERR_STREAM_PREMATURE_CLOSE') return
+    tool.kill()
+    throw error
+  })
+  const [end, done] = await Promise.allSettled([ended, worked])
+  if (done.status === 'rejected') throw done.reason
   try {
-    await run(program, parameters(database), { env: { ...process.env, ...environment, LC_ALL: 'C.UTF-8' } })
+    if (end.status === 'rejected') throw end.reason
+    const [code, signal] = end.value
+    if (code !== 0) throw Object.assign(new Error(`${program} failed`), { code: signal ?? code })
   } catch (cause) {
-    const { code, stderr = '' } = cause as NodeJS.ErrnoException & { stderr?: string }
+    const { code } = cause as NodeJS.ErrnoException
     if (code === 'ENOENT')
       throw new AgentGymError(
         {

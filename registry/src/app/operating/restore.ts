@@ -1,21 +1,17 @@
-import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { mkdir, rename } from 'node:fs/promises'
+import { mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { promisify } from 'node:util'
 import { AgentGymError } from '@agentgym/contract'
 import { type DatabaseAddress, requireEmpty } from '../../core/database/open-database.ts'
 import { openPostgresql } from '../../core/database/postgresql-database.ts'
 import { openObjectStore } from '../../core/storage/open-object-store.ts'
 import type { Settings } from '../settings/read-settings.ts'
-import { type NamedBackup, openBackupFolder } from './backup-folder.ts'
+import { type BackupPlace, findBackup, type NamedBackup, objectsOf } from './backup-place.ts'
 import { restoreDump } from './dump-database.ts'
 
-const run = promisify(execFile)
-
 export type RestoreOptions = {
-  /** Folder of backups. */
-  from: string
+  /** A folder or a bucket of backups. */
+  from: BackupPlace
   /** Name of the backup. Default: the newest. */
   backup?: string
   onProgress?: (done: number, total: number) => void
@@ -32,18 +28,17 @@ export async function restore(
   settings: Pick<Settings, 'database' | 'objects'>,
   { from, backup: name, onProgress = () => {} }: RestoreOptions,
 ): Promise<RestoreResult> {
-  const backups = await openBackupFolder(from)
-  const backup = await backups.find(name)
+  const backup = await findBackup(from, name)
   const engine = 'url' in settings.database ? 'postgresql' : 'pglite'
   if (engine !== backup.engine) throw otherEngine(backup)
   await requireEmptyTarget(settings.database)
-  const keys = await backups.objectsOf(backup)
+  const keys = await objectsOf(from, backup)
   const objects = await openObjectStore(settings.objects)
   const missing: string[] = []
   let copied = 0
   for (const [done, key] of keys.entries()) {
     if (!(await objects.has(key))) {
-      const bytes = await backups.store.get(key)
+      const bytes = await from.store.get(key)
       if (bytes === undefined) missing.push(key)
       else {
         await objects.put(bytes)
@@ -52,16 +47,18 @@ export async function restore(
     }
     onProgress(done + 1, keys.length)
   }
-  await restoreDatabase(settings.database, backups.folderOf(backup.name))
+  await restoreDatabase(settings.database, from, backup)
   return { backup, copied, missing }
 }
 
-async function restoreDatabase(address: DatabaseAddress, folder: string): Promise<void> {
-  if ('url' in address) return restoreDump(address.url, join(folder, 'database.dump'))
+async function restoreDatabase(address: DatabaseAddress, from: BackupPlace, backup: NamedBackup): Promise<void> {
+  if ('url' in address) return from.restoreDatabase(backup, { restore: (dump) => restoreDump(address.url, dump) })
   const data = join(address.folder, 'pglite')
   await mkdir(address.folder, { recursive: true, mode: 0o700 })
-  await run('cp', ['-R', join(folder, 'pglite'), `${data}.restored`])
-  await rename(`${data}.restored`, data)
+  const unfinished = `${data}.restored`
+  await rm(unfinished, { recursive: true, force: true })
+  await from.restoreDatabase(backup, { folder: unfinished })
+  await rename(unfinished, data)
 }
 
 async function requireEmptyTarget(address: DatabaseAddress): Promise<void> {

@@ -11,29 +11,53 @@ import {
   requireCurrent,
 } from '../../core/database/open-database.ts'
 import { outageIn } from '../../core/dependencies/outage.ts'
-import { openObjectStore } from '../../core/storage/open-object-store.ts'
+import { openObjectStore, s3AddressFrom } from '../../core/storage/open-object-store.ts'
 import { readSettings, type ServeOptions } from '../settings/read-settings.ts'
 import { type Audit, type AuditOptions, auditInstallation } from './audit.ts'
 import { type BackupOptions, type BackupResult, backUp } from './back-up.ts'
+import { openBackupBucket } from './backup-bucket.ts'
+import { openBackupFolder } from './backup-folder.ts'
+import type { BackupPlace } from './backup-place.ts'
 import type { Installation } from './installation.ts'
 import { type MoveOptions, type MoveResult, move } from './move.ts'
 import { type RestoreOptions, type RestoreResult, restore } from './restore.ts'
 
 type Where = Pick<ServeOptions, 'data' | 'environment'>
+/** The place of backups by its name. */
+type Named<Options> = { [Key in keyof Options]: Options[Key] extends BackupPlace ? string : Options[Key] }
 
-/** `agentgym admin backup`: see `backUp`. */
-export const backUpInstallation = (where: Where, options: BackupOptions): Promise<BackupResult> =>
-  withInstallation(where, (installation) => backUp(installation, options))
+/** A folder, or `s3://bucket/prefix`, where the settings of the bucket of objects apply but for its name and prefix. */
+async function openBackupPlace(place: string, { environment = process.env }: Where): Promise<BackupPlace> {
+  if (!place.startsWith('s3://')) return openBackupFolder(place)
+  const [, bucket, prefix] = /^s3:\/\/([^/]+)\/*(.*)$/.exec(place) ?? []
+  const named = { AGENTGYM_S3_BUCKET: bucket, AGENTGYM_S3_PREFIX: prefix?.replace(/\/+$/, '') }
+  const address = s3AddressFrom({ ...environment, ...named })
+  if (address !== undefined) return openBackupBucket(address)
+  throw new AgentGymError({
+    code: 'config_invalid',
+    message: `${place} names no bucket.`,
+    hint: 'Use the form s3://BUCKET/PREFIX.',
+  })
+}
+
+/** `agentgym admin backup`: see `backUp`. `to` is a folder, or a bucket as `s3://bucket/prefix`. */
+export const backUpInstallation = (where: Where, { to, ...options }: Named<BackupOptions>): Promise<BackupResult> =>
+  withInstallation(where, async (installation) =>
+    backUp(installation, { ...options, to: await openBackupPlace(to, where) }),
+  )
 
 /** `agentgym admin audit`: see `auditInstallation`. */
 export const auditOf = (where: Where, options: AuditOptions): Promise<Audit> =>
   withInstallation(where, ({ database, objects }) => auditInstallation(database, objects, options))
 
 /** `agentgym admin restore`: see `restore`. The database is then brought up to date with this program. */
-export async function restoreInstallation(where: Where, options: RestoreOptions): Promise<RestoreResult> {
+export async function restoreInstallation(
+  where: Where,
+  { from, ...options }: Named<RestoreOptions>,
+): Promise<RestoreResult> {
   const settings = readSettings(where)
   return namingOutages(async () => {
-    const result = await restore(settings, options)
+    const result = await restore(settings, { ...options, from: await openBackupPlace(from, where) })
     await (await openDatabase(settings.database)).close()
     return result
   })
@@ -44,7 +68,7 @@ export async function restoreInstallation(where: Where, options: RestoreOptions)
  * bucket that the environment names.
  */
 export async function moveInstallation(where: Where, options: MoveOptions = {}): Promise<MoveResult> {
-  const { AGENTGYM_DATA, AGENTGYM_HOME } = where.environment ?? {}
+  const { AGENTGYM_DATA, AGENTGYM_HOME } = where.environment ?? process.env
   const from = readSettings({ ...where, environment: { AGENTGYM_DATA, AGENTGYM_HOME } })
   requireFolder(from.database)
   return namingOutages(() => move(from, readSettings(where), options))

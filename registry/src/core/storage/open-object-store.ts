@@ -2,7 +2,8 @@ import { AgentGymError } from '@agentgym/contract'
 import type { Outage } from '../dependencies/outage.ts'
 import { openDiskObjectStore } from './disk-object-store.ts'
 import type { ObjectStore } from './object-store.ts'
-import { openS3ObjectStore, type S3Address } from './s3-object-store.ts'
+import type { S3Address } from './s3-bucket.ts'
+import { openS3ObjectStore } from './s3-object-store.ts'
 import { namingOutages } from './storage-outage.ts'
 
 /** A bucket, or a folder. */

@@ -1,173 +1,36 @@
-import { pipeline, Readable } from 'node:stream'
-import { AgentGymError } from '@agentgym/contract'
-import {
-  DeleteObjectCommand,
-  GetObjectCommand,
-  HeadBucketCommand,
-  HeadObjectCommand,
-  ListObjectsV2Command,
-  type ListObjectsV2CommandOutput,
-  PutObjectCommand,
-  S3Client,
-  S3ServiceException,
-} from '@aws-sdk/client-s3'
-import { reasonOf } from '../dependencies/outage.ts'
+import { pipeline } from 'node:stream'
 import { digestOf, isKey, keyOf, type ObjectStore, verifyingStream, verifyObject } from './object-store.ts'
-
-export type S3Address = {
-  bucket: string
-  /** Prefix of every key: `agentgym/`. */
-  prefix?: string
-  region?: string
-  /** For servers other than Amazon's: `https://minio.example:9000`. */
-  endpoint?: string
-  /** Puts the bucket in the path instead of the host name, as most servers other than Amazon's require. */
-  pathStyle?: boolean
-  /** By default the SDK looks for them: AWS_ACCESS_KEY_ID, a profile, the machine's role. */
-  credentials?: { accessKeyId: string; secretAccessKey: string }
-  /** Keys that one `list` request returns; S3 itself returns 1,000 at most. */
-  pageSize?: number
-}
-
-/** Timeout of one attempt and of all attempts, in milliseconds; uploads get more time by size. */
-const limits = { attemptMs: 8_000, allMs: 20_000, probeMs: 4_000 }
-/** Minimum upload rate. */
-const uploadBytesPerMs = 1_000
+import { openS3Bucket, type S3Address } from './s3-bucket.ts'
 
 /**
- * Objects in a bucket. S3 writes an object completely or not at all and is consistent afterwards. A key is only ever
- * rewritten with the same bytes, so no write has to be conditional. A bucket that does not respond is opened anyway;
- * operations fail until it does. Throws `storage_unavailable` if it denies access.
+ * Objects in a bucket. A key is only ever rewritten with the same bytes, so no write has to be conditional. A bucket that
+ * does not respond is opened anyway; operations fail until it does. Throws `storage_unavailable` if it denies access.
  */
 export async function openS3ObjectStore(address: S3Address): Promise<ObjectStore> {
-  const client = createClient(address)
-  const Bucket = address.bucket
-  const prefix = address.prefix ?? ''
-  const named = (key: string) => ({ Bucket, Key: `${prefix}sha256/${digestOf(key)}` })
-  const check = async () => {
-    await inTime(limits.probeMs, (options) => client.send(new HeadBucketCommand({ Bucket }), options))
-  }
-  await check().catch((cause) => {
-    if (isRefusal(cause)) throw unusable(address, cause)
-  })
-  const open = (key: string) =>
-    unlessMissing(inTime(limits.allMs, (options) => client.send(new GetObjectCommand(named(key)), options)))
+  const bucket = await openS3Bucket(address)
+  const named = (key: string) => `sha256/${digestOf(key)}`
   return {
     put: async (bytes) => {
       const key = keyOf(bytes)
-      const upload = new PutObjectCommand({
-        ...named(key),
-        Body: bytes,
-        ContentLength: bytes.length,
-        ContentType: 'application/octet-stream',
-        // The server rejects an upload that arrives damaged.
-        ChecksumSHA256: Buffer.from(digestOf(key), 'hex').toString('base64'),
-      })
-      const uploadMs = bytes.length / uploadBytesPerMs
-      await inTime(limits.allMs + uploadMs, (options) => client.send(upload, options), limits.attemptMs + uploadMs)
+      await bucket.put(named(key), bytes, digestOf(key))
       return key
     },
     get: async (key) => {
-      const found = await open(key)
-      return found?.Body && verifyObject(key, await found.Body.transformToByteArray())
+      const bytes = await bucket.get(named(key))
+      return bytes && verifyObject(key, bytes)
     },
     stream: async (key) => {
-      const found = await open(key)
-      if (!(found?.Body instanceof Readable)) return undefined
+      const found = await bucket.stream(named(key))
+      if (found === undefined) return undefined
       const body = verifyingStream(key)
-      pipeline(found.Body, body, () => {})
-      return { body, size: found.ContentLength ?? 0 }
+      pipeline(found.body, body, () => {})
+      return { body, size: found.size }
     },
-    has: async (key) => {
-      const head = new HeadObjectCommand(named(key))
-      return (await unlessMissing(inTime(limits.allMs, (options) => client.send(head, options)))) !== undefined
+    has: (key) => bucket.has(named(key)),
+    delete: (key) => bucket.delete(named(key)),
+    async *list() {
+      for await (const file of bucket.list('sha256/')) if (isKey(file.key)) yield file
     },
-    delete: async (key) => {
-      await inTime(limits.allMs, (options) => client.send(new DeleteObjectCommand(named(key)), options))
-    },
-    list: () => listKeys(client, address),
-    check,
-  }
-}
-
-type SendOptions = { abortSignal: AbortSignal; requestTimeout: number }
-
-/**
- * Fails after `allMs` without a response and retries after `attemptMs`. Once the response starts, its body may take
- * longer.
- */
-async function inTime<Result>(
-  allMs: number,
-  send: (options: SendOptions) => Promise<Result>,
-  attemptMs: number = limits.attemptMs,
-): Promise<Result> {
-  const expiry = new AbortController()
-  const late = Object.assign(new Error(`no answer within ${allMs / 1_000} s`), { name: 'TimeoutError' })
-  const timer = setTimeout(() => expiry.abort(late), allMs)
-  try {
-    return await send({ abortSignal: expiry.signal, requestTimeout: Math.min(attemptMs, allMs) })
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-function createClient({ region = 'us-east-1', endpoint, pathStyle = false, credentials }: S3Address): S3Client {
-  return new S3Client({
-    region,
-    endpoint,
-    forcePathStyle: pathStyle,
-    credentials,
-    maxAttempts: 4,
-    // Without `throwOnRequestTimeout` a request that is never answered is only logged. The socket timeout applies to
-    // downloads that stall, or whose reader does.
-    requestHandler: { connectionTimeout: 5_000, throwOnRequestTimeout: true, socketTimeout: 120_000 },
-    // By default the SDK adds its own checksum to uploads and downloads, which other servers reject; we send ours.
-    requestChecksumCalculation: 'WHEN_REQUIRED',
-    responseChecksumValidation: 'WHEN_REQUIRED',
-  })
-}
-
-/** The server responds with a permanent error: a wrong name, region or key. Waiting does not help. */
-function isRefusal(error: unknown): boolean {
-  const status = error instanceof S3ServiceException ? error.$metadata.httpStatusCode : undefined
-  return status !== undefined && status < 500 && status !== 408 && status !== 429
-}
-
-function unusable({ bucket, endpoint }: S3Address, cause: unknown): AgentGymError {
-  return new AgentGymError(
-    {
-      code: 'storage_unavailable',
-      message: `The bucket ${bucket} cannot be used: ${reasonOf(cause)}.`,
-      hint: 'Check AGENTGYM_S3_BUCKET, AGENTGYM_S3_ENDPOINT, AGENTGYM_S3_REGION and the credentials (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY).',
-      data: { bucket, endpoint },
-    },
-    { cause },
-  )
-}
-
-async function* listKeys(
-  client: S3Client,
-  { bucket: Bucket, prefix = '', pageSize: MaxKeys }: S3Address,
-): AsyncIterable<{ key: string; writtenAt: Date }> {
-  let ContinuationToken: string | undefined
-  do {
-    const next = new ListObjectsV2Command({ Bucket, Prefix: `${prefix}sha256/`, MaxKeys, ContinuationToken })
-    const page: ListObjectsV2CommandOutput = await inTime(limits.allMs, (options) => client.send(next, options))
-    for (const { Key = '', LastModified } of page.Contents ?? []) {
-      const key = Key.slice(prefix.length)
-      if (isKey(key) && LastModified) yield { key, writtenAt: LastModified }
-    }
-    ContinuationToken = page.NextContinuationToken
-  } while (ContinuationToken)
-}
-
-async function unlessMissing<Result>(result: Promise<Result>): Promise<Result | undefined> {
-  try {
-    return await result
-  } catch (error) {
-    const isMissing = error instanceof S3ServiceException && error.$metadata.httpStatusCode === 404
-    // A missing bucket is not a missing object.
-    if (isMissing && error.name !== 'NoSuchBucket') return undefined
-    throw error
+    check: () => bucket.check(),
   }
 }

@@ -1,5 +1,6 @@
 import { isNetworkFault, Outage } from '../dependencies/outage.ts'
 import type { ObjectStore } from './object-store.ts'
+import type { S3Bucket } from './s3-bucket.ts'
 
 type Answered = Error & { $metadata?: { httpStatusCode?: number } }
 
@@ -25,8 +26,8 @@ export function isStorageOutage(error: unknown): boolean {
   return status !== undefined && (status >= 500 || [401, 403, 408, 429].includes(status))
 }
 
-/** `store` with outages thrown as Outage and reported to `onOutage`. Other errors pass through unchanged. */
-export function namingOutages(store: ObjectStore, onOutage: (outage: Outage) => void): ObjectStore {
+/** A failure of the storage as an Outage, which `onOutage` receives; other errors unchanged. */
+const namer = (onOutage: (outage: Outage) => void) => {
   const named = (error: unknown): unknown => {
     if (!isStorageOutage(error)) return error
     const outage = new Outage('storage', error)
@@ -40,6 +41,30 @@ export function namingOutages(store: ObjectStore, onOutage: (outage: Outage) => 
       throw named(error)
     }
   }
+  async function* guardList<Item>(items: AsyncIterable<Item>): AsyncIterable<Item> {
+    try {
+      yield* items
+    } catch (error) {
+      throw named(error)
+    }
+  }
+  return { named, guard, guardList }
+}
+
+/** `bucket` with outages thrown as Outage. */
+export function namingBucketOutages(bucket: S3Bucket): Pick<S3Bucket, 'put' | 'get' | 'delete' | 'list'> {
+  const { guard, guardList } = namer(() => {})
+  return {
+    put: (...file) => guard(bucket.put(...file)),
+    get: (key) => guard(bucket.get(key)),
+    delete: (key) => guard(bucket.delete(key)),
+    list: (start) => guardList(bucket.list(start)),
+  }
+}
+
+/** `store` with outages thrown as Outage and reported to `onOutage`. Other errors pass through unchanged. */
+export function namingOutages(store: ObjectStore, onOutage: (outage: Outage) => void): ObjectStore {
+  const { named, guard, guardList } = namer(onOutage)
   return {
     put: (bytes) => guard(store.put(bytes)),
     get: (key) => guard(store.get(key)),
@@ -51,13 +76,7 @@ export function namingOutages(store: ObjectStore, onOutage: (outage: Outage) => 
     },
     has: (key) => guard(store.has(key)),
     delete: (key) => guard(store.delete(key)),
-    async *list() {
-      try {
-        yield* store.list()
-      } catch (error) {
-        throw named(error)
-      }
-    },
+    list: () => guardList(store.list()),
     // Failed probes do not count as failed operations.
     check: () => store.check(),
   }

@@ -15,14 +15,17 @@ export function addAdminCommands(program: Command, action: MakeAction): void {
     .description('back up, restore, audit, migrate and move the data of a server')
   group
     .command('backup')
-    .argument('<DIR>', 'folder of backups; each run adds one, and copies only objects that are new')
+    .argument(
+      '<PLACE>',
+      'a folder, or s3://BUCKET/PREFIX; each run adds a backup, and copies only objects that are new',
+    )
     .description('back up database and objects; beside a running server on PostgreSQL, else with the server stopped')
     .option('--keep <N>', 'delete all but the newest N backups', wholeNumber('keep', { least: 1, greatest: 100_000 }))
     .option(...dataOption)
     .action(action(adminBackup))
   group
     .command('restore')
-    .argument('<DIR>', 'folder of backups')
+    .argument('<PLACE>', 'the folder of backups, or s3://BUCKET/PREFIX')
     .description('restore a backup into an empty database, and its objects into the store')
     .option('--backup <NAME>', 'such as 2026-11-30T12-00-00Z (default: the newest)')
     .option(...dataOption)
@@ -47,10 +50,10 @@ export function addAdminCommands(program: Command, action: MakeAction): void {
     .action(action(adminMove))
 }
 
-async function adminBackup(folder: string, flags: DataFlags & { keep?: number }, context: CommandContext) {
+async function adminBackup(place: string, flags: DataFlags & { keep?: number }, context: CommandContext) {
   const { backUpInstallation } = await import('@agentgym/registry')
   const progress = countProgress('objects', context)
-  const to = context.resolve(folder)
+  const to = placeOf(place, context)
   const options = { to, keep: flags.keep, onProgress: progress.update }
   const { backup, copied, deleted } = await backUpInstallation(settingsOf(flags, context), options).finally(
     progress.close,
@@ -58,16 +61,16 @@ async function adminBackup(folder: string, flags: DataFlags & { keep?: number },
   const { name, objects, migrations } = backup
   context.printJson({ backup: name, folder: to, objects, migrations, copied, deleted })
   const { paint } = context.terminal
-  done(`Backup ${paint.bold(name)} in ${safeText(context.displayPath(to))}`, context)
+  done(`Backup ${paint.bold(name)} in ${safeText(to === place ? to : context.displayPath(to))}`, context)
   const fresh = copied.objects === 0 ? 'none new' : `${formatCount(copied.objects)} new, ${formatBytes(copied.bytes)}`
   context.print(`  ${formatCount(objects)} objects (${fresh})`)
   if (deleted.length > 0) context.print(`  Deleted ${deleted.join(', ')}`)
 }
 
-async function adminRestore(folder: string, flags: DataFlags & { backup?: string }, context: CommandContext) {
+async function adminRestore(place: string, flags: DataFlags & { backup?: string }, context: CommandContext) {
   const { restoreInstallation } = await import('@agentgym/registry')
   const progress = countProgress('objects', context)
-  const options = { from: context.resolve(folder), backup: flags.backup, onProgress: progress.update }
+  const options = { from: placeOf(place, context), backup: flags.backup, onProgress: progress.update }
   const { backup, copied, missing } = await restoreInstallation(settingsOf(flags, context), options).finally(
     progress.close,
   )
@@ -78,6 +81,10 @@ async function adminRestore(folder: string, flags: DataFlags & { backup?: string
     context.print(`  ${formatCount(missing.length)} objects had expired; the server removes what names them`)
   context.print('  Next: agentgym admin audit, then agentgym serve')
 }
+
+/** A bucket is named by its address, a folder by its path. */
+const placeOf = (place: string, context: CommandContext): string =>
+  place.startsWith('s3://') ? place : context.resolve(place)
 
 async function adminAudit(flags: DataFlags & { contents?: boolean }, context: CommandContext): Promise<void> {
   const { auditOf } = await import('@agentgym/registry')
