@@ -3,9 +3,10 @@ import { once } from 'node:events'
 import { mkdir } from 'node:fs/promises'
 import { Readable } from 'node:stream'
 import { pipeline } from 'node:stream/promises'
+import { AgentGymError } from '@agentgym/contract'
 import { openObjectStore } from '../../core/storage/open-object-store.ts'
-import { openS3Bucket, type S3Address, type S3Bucket } from '../../core/storage/s3-bucket.ts'
-import { namingBucketOutages } from '../../core/storage/storage-outage.ts'
+import { openS3Bucket, type S3Address } from '../../core/storage/s3-bucket.ts'
+import { type BucketFiles, namingBucketOutages } from '../../core/storage/storage-outage.ts'
 import {
   type BackupPlace,
   backupDamaged,
@@ -75,7 +76,7 @@ export async function openBackupBucket(address: S3Address): Promise<BackupPlace>
   }
 }
 
-async function namesIn(bucket: S3Bucket): Promise<{ complete: string[]; unfinished: string[] }> {
+async function namesIn(bucket: BucketFiles): Promise<{ complete: string[]; unfinished: string[] }> {
   const complete = new Map<string, boolean>()
   // Names begin with the year; the objects have a name of their own.
   for await (const { key } of bucket.list('2')) {
@@ -97,14 +98,17 @@ async function databaseOf(source: DatabaseSource, save: Save): Promise<void> {
     stdio: ['ignore', 'pipe', 'inherit'],
   })
   const [[code]] = await Promise.all([once(tar, 'exit'), save('database.tar.gz', tar.stdout)])
-  if (code !== 0) throw new Error(`tar ended with ${code}`)
+  if (code !== 0) throw tarFailed(code)
 }
 
 async function unpack(content: Readable, folder: string): Promise<void> {
   const tar = spawn('tar', ['--extract', '--gzip', '--directory', folder], { stdio: ['pipe', 'inherit', 'inherit'] })
   const [[code]] = await Promise.all([once(tar, 'exit'), pipeline(content, tar.stdin)])
-  if (code !== 0) throw new Error(`tar ended with ${code}`)
+  if (code !== 0) throw tarFailed(code)
 }
+
+const tarFailed = (code: number | null) =>
+  new AgentGymError({ code: 'backup_failed', message: `tar ended with ${code}.`, hint: 'Its own message says why.' })
 
 async function* partsOf(content: Readable): AsyncIterable<Uint8Array> {
   let chunks: Uint8Array[] = []
@@ -123,7 +127,7 @@ async function* partsOf(content: Readable): AsyncIterable<Uint8Array> {
 }
 
 /** Each part is compared with its hash before any of it is used. */
-async function* joinParts(bucket: S3Bucket, name: string, files: Record<string, string>): AsyncIterable<Uint8Array> {
+async function* joinParts(bucket: BucketFiles, name: string, files: Record<string, string>): AsyncIterable<Uint8Array> {
   for (const path of Object.keys(files).sort()) {
     const bytes = await bucket.get(`${name}/${path}`)
     if (bytes === undefined || sha256(bytes) !== files[path]) throw backupDamaged(name, [path])

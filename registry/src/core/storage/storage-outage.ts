@@ -51,8 +51,10 @@ const namer = (onOutage: (outage: Outage) => void) => {
   return { named, guard, guardList }
 }
 
+export type BucketFiles = Pick<S3Bucket, 'put' | 'get' | 'delete' | 'list'>
+
 /** `bucket` with outages thrown as Outage. */
-export function namingBucketOutages(bucket: S3Bucket): Pick<S3Bucket, 'put' | 'get' | 'delete' | 'list'> {
+export function namingBucketOutages(bucket: S3Bucket): BucketFiles {
   const { guard, guardList } = namer(() => {})
   return {
     put: (...file) => guard(bucket.put(...file)),
