@@ -1,5 +1,6 @@
 import { describeOnBothEngines } from '@agentgym/testkit/databases'
 import { createEmptyPostgresqlDatabase } from '@agentgym/testkit/postgresql'
+import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Database } from './database.ts'
 import { migrations } from './migrations/migrations.ts'
@@ -35,6 +36,30 @@ describeOnBothEngines('migrate on $kind', ({ open }) => {
       code: 'database_incompatible',
       data: { number: 1, name: first.name },
     })
+  })
+
+  it('builds the indexes that are missing, and those that could not be finished', async () => {
+    const indexed = {
+      name: 'indexed',
+      statements: ['create table if not exists later_indexed (id integer)'],
+      indexes: { later_indexed_idx: 'on later_indexed (id)' },
+    }
+    const valid = async () =>
+      (await database.execute(`select indisvalid from pg_index where indexrelid = to_regclass('later_indexed_idx')`))
+        .rows
+    await database.transaction(async (query) => {
+      for (const statement of indexed.statements) await sql.raw(statement).execute(query)
+    })
+    expect(await valid()).toEqual([])
+    await migrate(database, [...migrations, indexed])
+    expect(await valid()).toEqual([{ indisvalid: true }])
+    if (database.kind === 'postgresql') {
+      await database.execute(`update pg_index set indisvalid = false where indexrelid = 'later_indexed_idx'::regclass`)
+      await Promise.all([1, 2, 3].map(() => migrate(database, [...migrations, indexed])))
+      expect(await valid()).toEqual([{ indisvalid: true }])
+    }
+    await database.execute('drop table later_indexed')
+    await database.execute('delete from migrations where name = $1', ['indexed'])
   })
 
   it('upgrades, and refuses a database newer than the program', async () => {
@@ -75,6 +100,8 @@ it('replicas that start together migrate an empty database once', async () => {
 })
 
 it('numbers its migrations in order', () => {
-  for (const [index, { name }] of migrations.entries())
-    expect(name).toMatch(new RegExp(`^${String(index + 1).padStart(4, '0')}-[a-z-]+$`))
+  const names = migrations.map(({ name }) => name)
+  for (const name of names) expect(name).toMatch(/^\d{4}-[a-z-]+$/)
+  expect(names).toEqual(names.toSorted())
+  expect(new Set(names.map((name) => name.slice(0, 4))).size).toBe(names.length)
 })

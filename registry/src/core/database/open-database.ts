@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { AgentGymError } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
+import { buildIndexes } from './build-indexes.ts'
 import type { Database, Queries } from './database.ts'
 import type { Migration } from './migrations/migration.ts'
 import { migrations as allMigrations } from './migrations/migrations.ts'
@@ -85,13 +86,14 @@ type Applied = { number: number; name: string; checksum: string; compatible?: bo
 /**
  * Applies the missing migrations in order, in one transaction, so a process that dies midway changes nothing. Replicas
  * that start together wait for each other. There is no downgrade. A database newer than this program is refused unless
- * all that it has more is `compatible`.
+ * all that it has more is `compatible`. Then builds indexes of large tables, see `buildIndexes`.
  */
 export async function migrate(database: Database, migrations: readonly Migration[] = allMigrations): Promise<void> {
   await database.transaction((query) => applyMigrations(database, query, migrations))
+  await buildIndexes(database, Object.assign({}, ...migrations.map(({ indexes }) => indexes)))
 }
 
-/** As `migrate`, as a part of a transaction. */
+/** As `migrate`, as a part of a transaction; without indexes of large tables if the database is not new. */
 export async function applyMigrations(
   database: Database,
   query: Transaction<Schema>,
@@ -105,6 +107,10 @@ export async function applyMigrations(
   for (const [index, migration] of migrations.entries()) {
     if (index < found.length) continue
     for (const statement of migration.statements) await sql.raw(statement).execute(query)
+    // Nobody waits for a table of a database that is being made, or of the one process of PGlite.
+    if (found.length === 0 || database.kind === 'pglite')
+      for (const [name, on] of Object.entries(migration.indexes ?? {}))
+        await sql.raw(`create index ${name} ${on}`).execute(query)
     await sql`insert into migrations (number, name, checksum, compatible)
       values (${index + 1}, ${migration.name}, ${checksum(migration)}, ${migration.compatible ?? false})`.execute(query)
   }
@@ -148,9 +154,9 @@ function refuseOthers(applied: Applied[], migrations: readonly Migration[]): voi
   }
 }
 
-function checksum({ name, statements }: Migration): string {
+function checksum({ name, statements, indexes }: Migration): string {
   return createHash('sha256')
-    .update(JSON.stringify([name, ...statements]))
+    .update(JSON.stringify([name, ...statements, ...(indexes === undefined ? [] : [indexes])]))
     .digest('hex')
 }
 

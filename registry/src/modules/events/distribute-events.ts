@@ -78,8 +78,9 @@ async function concernedAccounts(
         where revoked_at is null
       union all select account_id from package_users join announced on announced.id = package_id
       union all select account_id from trials join announced on announced.id = package_id
-      union all select account_id from usage_events join announced on announced.id = package_id
-        where usage_events.created_at > now() - interval '90 days'
+      union all select account_id from usage_batches join announced on announced.id = package_id
+        where usage_batches.created_at > now() - interval '90 days'
+      union all select account_id from usage_events join announced on announced.id = package_id where batch_id is null
       union all select training_runs.owner_id from training_runs
         join versions on versions.id = training_runs.scenario_version_id
         join announced on announced.id = versions.package_id

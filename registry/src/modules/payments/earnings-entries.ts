@@ -6,7 +6,7 @@ import {
   type earningsEntriesRequestSchema,
   type earningsEntriesSchema,
 } from '@agentgym/contract'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { z } from 'zod'
 import type { Actor } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
@@ -67,30 +67,38 @@ async function entriesOf(
   query: Queries,
   { id, after, limit }: { id: string; after: PageEnd | null; limit: number },
 ): Promise<Row[]> {
-  const before = after === null ? sql`true` : sql`(at, id) < (${new Date(after.key)}::timestamptz, ${after.id}::uuid)`
+  const pageOf = (at: RawBuilder<unknown>) => {
+    const before =
+      after === null ? sql`true` : sql`(${at}, id) < (${new Date(after.key)}::timestamptz, ${after.id}::uuid)`
+    return sql`${before} order by ${at} desc, id desc limit ${limit}`
+  }
   const { rows } = await sql<Row>`
     select entry.id, entry.at, entry.kind, packages.name as package, entry."order", entry.gross_minor::bigint,
       entry.fee_minor::bigint, entry.royalty_minor::bigint, entry.net_minor::bigint, entry.currency
     from (
-      select ${columns} from ${everyEntry(id)} where ${before} order by at desc, id desc limit ${limit}
+      select ${columns} from ${everyEntry(id, pageOf)} where ${pageOf(sql`at`)}
     ) entry left join packages on packages.id = entry.package_id
     order by entry.at desc, entry.id desc`.execute(query)
   return rows
 }
 
-/** Entries of an account, as a table to select from. */
+/** A condition on rows of a source, and the order and number of those that are read, by the column with their time. */
+type Part = (at: RawBuilder<unknown>) => RawBuilder<unknown>
+
+/** Entries of an account, as a table to select from. Of orders and batches, which are many, only `part`. */
 const everyEntry = (
   id: string,
-) => sql`(${sales(id)} union all ${givenBack(id)} union all ${calls(id)} union all ${training(id)}
+  part: Part = () => sql`true`,
+) => sql`(${sales(id, part)} union all ${givenBack(id)} union all ${calls(id, part)} union all ${training(id)}
   union all ${payouts(id)} union all ${debts(id)}) as entries (${columns})`
 
-const sales = (id: string) => sql`
-  select id, paid_at, 'sale', package_id, id, total_minor, -fee_minor, -royalty_minor,
+const sales = (id: string, part: Part) => sql`
+  (select id, paid_at, 'sale', package_id, id, total_minor, -fee_minor, -royalty_minor,
     total_minor - fee_minor - royalty_minor, currency
-  from orders where seller_id = ${id} and paid_at is not null and total_minor > 0
+  from orders where seller_id = ${id} and paid_at is not null and total_minor > 0 and ${part(sql`paid_at`)})
   union all
-  select id, paid_at, 'royalty', package_id, id, 0, 0, royalty_minor, royalty_minor, currency
-  from orders where royalty_to = ${id} and paid_at is not null`
+  (select id, paid_at, 'royalty', package_id, id, 0, 0, royalty_minor, royalty_minor, currency
+  from orders where royalty_to = ${id} and paid_at is not null and ${part(sql`paid_at`)})`
 
 const givenBack = (id: string) => sql`
   select refunds.id, refunds.created_at, refunds.kind, package_id, order_id, -amount_minor, refunds.fee_minor,
@@ -101,13 +109,13 @@ const givenBack = (id: string) => sql`
     -refunds.royalty_minor, currency
   from refunds join orders on orders.id = order_id where royalty_to = ${id} and refunds.royalty_minor > 0`
 
-const calls = (id: string) => sql`
-  select id, created_at, 'calls', package_id, null, amount_minor, -fee_minor, -royalty_minor,
+const calls = (id: string, part: Part) => sql`
+  (select id, created_at, 'calls', package_id, null::uuid, amount_minor, -fee_minor, -royalty_minor,
     amount_minor - fee_minor - royalty_minor, currency
-  from usage_batches where seller_id = ${id} and amount_minor > 0
+  from usage_batches where seller_id = ${id} and amount_minor > 0 and ${part(sql`created_at`)})
   union all
-  select id, created_at, 'royalty', package_id, null, 0, 0, royalty_minor, royalty_minor, currency
-  from usage_batches where royalty_to = ${id} and royalty_minor > 0`
+  (select id, created_at, 'royalty', package_id, null::uuid, 0, 0, royalty_minor, royalty_minor, currency
+  from usage_batches where royalty_to = ${id} and royalty_minor > 0 and ${part(sql`created_at`)})`
 
 const training = (id: string) => sql`
   select overlay(overlay(md5('training' || run_id::text || resumption::text) placing '8' from 13) placing '8' from 17)::uuid,

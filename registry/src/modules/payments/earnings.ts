@@ -1,5 +1,5 @@
 import type { Earnings } from '@agentgym/contract'
-import { sql } from 'kysely'
+import { type RawBuilder, sql } from 'kysely'
 import type { Actor } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Services } from '../../core/services.ts'
@@ -91,14 +91,20 @@ export async function clearedMinor(query: Queries, earnings: Account, holdDays: 
 /** An order counts net of refunds, so that a refund within the hold period does not release earlier earnings. */
 async function heldMinor(query: Queries, earningsId: string, holdDays: number): Promise<bigint> {
   const since = sql<Date>`now() - ${holdDays} * interval '1 day'`
+  // From the last transfer before, found from the end: transfers of a moment may have their positions in another order.
+  const isRecent = (
+    account: RawBuilder<unknown>,
+  ) => sql`${account} = ${earningsId} and created_at > ${since} and position > coalesce((
+    select position from ledger_transfers where ${account} = ${earningsId} and created_at < ${since} - interval '1 minute'
+    order by position desc limit 1), 0)`
   const { rows } = await sql<{ held: string }>`
     with recent as materialized (
       select reference, sum(amount) as amount from ledger_transfers
-      where credit_account_id = ${earningsId} and kind in ('posted', 'post') and code <> 'payout_returned'
-        and created_at > ${since} group by reference
+      where ${isRecent(sql`credit_account_id`)} and kind in ('posted', 'post') and code <> 'payout_returned'
+      group by reference
     ), gone as (
       select reference, sum(amount) as amount from ledger_transfers
-      where debit_account_id = ${earningsId} and kind = 'posted' and created_at > ${since}
+      where ${isRecent(sql`debit_account_id`)} and kind = 'posted'
         and reference in (select reference from recent) group by reference
     )
     select coalesce(sum(greatest(recent.amount - coalesce(gone.amount, 0), 0)), 0)::text as held

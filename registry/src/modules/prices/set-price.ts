@@ -188,7 +188,8 @@ async function isReliedOn(query: Queries, { id, name, owner_id: ownerId }: Reada
         select from training_runs join versions on versions.id = training_runs.scenario_version_id
         where versions.package_id = ${id} and training_runs.owner_id <> ${ownerId}
       ) or exists (select from trials where package_id = ${id} and account_id <> ${ownerId})
-      or exists (select from usage_events where package_id = ${id} and account_id <> ${ownerId})
+      or exists (select from usage_batches where package_id = ${id} and account_id <> ${ownerId})
+      or exists (select from usage_events where package_id = ${id} and account_id <> ${ownerId} and batch_id is null)
       or exists (select from hosted_calls where package_id = ${id} and account_id <> ${ownerId})
       or exists (
         select from agent_versions join versions on versions.id = agent_versions.version_id

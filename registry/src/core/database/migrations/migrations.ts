@@ -46,6 +46,7 @@ import { packageDays } from './0045-package-days.ts'
 import { packedCurves } from './0046-packed-curves.ts'
 import { gpus } from './0047-gpus.ts'
 import { arrivals } from './0049-arrivals.ts'
+import { largeTables } from './0051-large-tables.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -98,4 +99,5 @@ export const migrations: readonly Migration[] = [
   packedCurves,
   gpus,
   arrivals,
+  largeTables,
 ]
