@@ -17,6 +17,7 @@ import { queueBenchmark } from './queue-bench.ts'
 import { registryBenchmark } from './registry-bench.ts'
 import { resultsBenchmark } from './results/results-bench.ts'
 import { sacBenchmark } from './sac-bench.ts'
+import { scaleBenchmark } from './scale-bench.ts'
 import { serveBenchmark } from './serve-bench.ts'
 import { siteBenchmark } from './site-bench.ts'
 import { speedBenchmark } from './speed-bench.ts'
@@ -91,6 +92,10 @@ const benchmarks: Record<string, Benchmark> = {
   backup: {
     what: 'a backup and its restore: [--gigabytes N]',
     run: () => backupBenchmark({ gigabytes: Number(optionValue('--gigabytes') ?? 2), say }),
+  },
+  scale: {
+    what: 'what users do on a large database beside a small one: [--rounds N]',
+    run: () => scaleBenchmark({ rounds: Number(optionValue('--rounds') ?? 20), say }),
   },
 }
 

@@ -4,7 +4,12 @@ import { setTimeout as delay } from 'node:timers/promises'
 /** Kept connections, so that a request's cost is the server's. */
 export const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 
-export type LoadRequest = { method?: string; headers?: IncomingHttpHeaders; body?: string; status?: number }
+export type LoadRequest = {
+  method?: string
+  headers?: IncomingHttpHeaders
+  body?: string | Uint8Array
+  status?: number
+}
 
 /**
  * Node's own client: less work on our side than `fetch`, where both sides share the cores. Resolves to the body;

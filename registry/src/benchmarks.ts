@@ -7,8 +7,9 @@ export type { Database } from './core/database/database.ts'
 export { openDatabase } from './core/database/open-database.ts'
 export { JobQueue } from './core/queue/job-queue.ts'
 export { openObjectStore } from './core/storage/open-object-store.ts'
+export { createToken } from './modules/accounts/tokens.store.ts'
 export { loadPackages } from './modules/catalog/testing/load-packages.ts'
-export { loadPictures } from './modules/catalog/testing/load-pictures.ts'
+export { loadPictures, syntheticAgentManifest } from './modules/catalog/testing/load-pictures.ts'
 export {
   type SyntheticPackage,
   syntheticPackages,

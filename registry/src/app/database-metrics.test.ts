@@ -5,6 +5,7 @@ import { afterAll, afterEach, beforeAll, expect, it } from 'vitest'
 import type { Database } from '../core/database/database.ts'
 import { insertRun } from '../modules/runs/exports/testing/insert-run.ts'
 import { databaseValues } from './metrics.routes.ts'
+import { endedRuns } from './run-counts.ts'
 import { sampled, scrape } from './testing/scrape.ts'
 
 const apps: ServedApp[] = []
@@ -151,6 +152,18 @@ describeOnEngines('/metrics on $kind', ({ open }) => {
     await expect
       .poll(async () => sampled(await scrape(app.url), 'training_jobs_completed_total'), { timeout: 60_000 })
       .toBe(4)
+  })
+
+  it('counts each ended run once, whenever it ended', async () => {
+    const longAgo = new Date(Date.now() - 3_600_000)
+    await insertRun(database, { state: 'failed', startedAt: longAgo, endedAt: longAgo })
+    const count = endedRuns(database)
+    const first = await count()
+    expect(await count()).toEqual(first)
+    const now = new Date()
+    await insertRun(database, { state: 'failed', startedAt: now, endedAt: now })
+    for (let again = 0; again < 2; again++) expect((await count()).failed.runs).toBe(first.failed.runs + 1)
+    expect(await endedRuns(database)()).toEqual(await count())
   })
 
   it('retries after a failure', async () => {

@@ -13,6 +13,7 @@ import { exposition, groupRegistries, processRegistries } from '../core/observab
 import type { QueueSummary } from '../core/queue/job-queue.ts'
 import type { ServerConfig, Services } from '../core/services.ts'
 import { type Remembered, remembered } from './operating/remembered.ts'
+import { durationBuckets, type EndedRuns, endedRuns, type FinalState } from './run-counts.ts'
 
 /** Prometheus itself gives up after 10 s by default. */
 const SCRAPE_MS = 8_000
@@ -143,14 +144,10 @@ function runDurations({ ended }: DatabaseValues): Histogram {
   return { name, get: async () => ({ name, help, type: 'histogram', values }) } as unknown as Histogram
 }
 
-/** Final states of a run: a run that reaches one is counted once, whatever happens later. */
-type FinalState = 'completed' | 'failed' | 'cancelled'
-
 /** Database values at a scrape: the same in every replica and after every restart. */
 type DatabaseValues = {
   runsActive: number
-  /** By final state: the number of runs, and the durations of those that started. */
-  ended: Record<FinalState, { runs: number; durations: Durations }>
+  ended: EndedRuns
   queue: Record<JobKind, QueueSummary>
   /** Undefined if there has been none. */
   audit: Remembered<'audit'> | undefined
@@ -161,12 +158,6 @@ type DatabaseValues = {
   /** The first 200 by name. Of workers with the same name, the busiest. */
   usage: Map<string, WorkerUsage>
 }
-
-/** `atMost[i]` runs took `durationBuckets[i]` seconds at most. */
-type Durations = { runs: number; seconds: number; atMost: number[] }
-
-/** Seconds from a run's first lease to its end: from a few seconds to three days. */
-const durationBuckets = [10, 30, 60, 300, 600, 1_800, 3_600, 10_800, 21_600, 43_200, 86_400, 259_200]
 
 /** Each worker name is a time series in Prometheus, so their number is limited. */
 const MAX_WORKERS = 200
@@ -180,13 +171,14 @@ const DUTY = 20
 
 /** Returns the metrics, read again only if the last ones are old enough; concurrent callers share the answer. */
 export function databaseValues(services: Pick<Services, 'database' | 'queue'>): () => Promise<DatabaseValues> {
+  const ended = endedRuns(services.database)
   let current: Promise<DatabaseValues> | undefined
   let goodUntilMs = 0
   return () => {
     const startedMs = performance.now()
     if (current === undefined || startedMs >= goodUntilMs) {
       goodUntilMs = Number.POSITIVE_INFINITY
-      current = readDatabaseValues(services).finally(() => {
+      current = readDatabaseValues(services, ended).finally(() => {
         const nowMs = performance.now()
         goodUntilMs = nowMs + Math.max(FRESH_MS, DUTY * (nowMs - startedMs))
       })
@@ -195,38 +187,27 @@ export function databaseValues(services: Pick<Services, 'database' | 'queue'>): 
   }
 }
 
-async function readDatabaseValues(services: Pick<Services, 'database' | 'queue'>): Promise<DatabaseValues> {
+async function readDatabaseValues(
+  services: Pick<Services, 'database' | 'queue'>,
+  countEnded: () => Promise<EndedRuns>,
+): Promise<DatabaseValues> {
   const { database } = services
   // Sequential: metrics use a single connection, even if others wait for one.
-  const runs = await readRuns(database)
+  const runsActive = await countActive(database)
+  const ended = await countEnded()
   const queue = await services.queue.summary()
   const audit = await remembered(database.query, 'audit')
   const backup = await remembered(database.query, 'backup')
-  return { ...runs, queue, audit, backup, ...(await readWorkers(database)) }
+  return { runsActive, ended, queue, audit, backup, ...(await readWorkers(database)) }
 }
 
-async function readRuns({ query }: Database): Promise<Pick<DatabaseValues, 'runsActive' | 'ended'>> {
-  const seconds = sql`extract(epoch from ended_at - started_at)`
-  const atMost = sql.join(
-    durationBuckets.map((bucket) => sql`count(*) filter (where ${seconds} <= ${sql.lit(bucket)})`),
-  )
-  const { rows } = await sql<{ state: string; runs: number } & { begun: number; seconds: number; at_most: number[] }>`
-    select state, count(*) as runs, count(${seconds}) as begun, coalesce(sum(${seconds}), 0)::float8 as seconds,
-      array[${atMost}] as at_most
-    from training_runs where state in ('running', 'completed', 'failed', 'cancelled') group by state`.execute(query)
-  const of = (state: string) => rows.find((row) => row.state === state)
-  const ended = (state: FinalState) => {
-    const row = of(state)
-    const none = durationBuckets.map(() => 0)
-    return {
-      runs: row?.runs ?? 0,
-      durations: { runs: row?.begun ?? 0, seconds: row?.seconds ?? 0, atMost: row?.at_most ?? none },
-    }
-  }
-  return {
-    runsActive: of('running')?.runs ?? 0,
-    ended: { completed: ended('completed'), failed: ended('failed'), cancelled: ended('cancelled') },
-  }
+async function countActive({ query }: Database): Promise<number> {
+  const { runs } = await query
+    .selectFrom('training_runs')
+    .select(({ fn }) => fn.countAll<number>().as('runs'))
+    .where('state', '=', 'running')
+    .executeTakeFirstOrThrow()
+  return runs
 }
 
 async function readWorkers({

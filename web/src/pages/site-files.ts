@@ -17,7 +17,7 @@ export const siteFileRoutes = [
   }),
 
   route('get', '/sitemap.xml', { access: 'public' }, async (visit) => {
-    const { pages } = await packageNames(visit, 1)
+    const { pages } = await packageNames(visit, beyondLastPage)
     const parts = ['pages', ...Array.from({ length: pages }, (_, index) => `packages-${index + 1}`)]
     const addresses = parts.map((part) => `<sitemap>${location(visit, `/sitemaps/${part}.xml`)}</sitemap>`)
     return file('application/xml', xml('sitemapindex', addresses))
@@ -47,6 +47,9 @@ export const siteFileRoutes = [
     return file('application/xml', xml('urlset', addresses))
   }),
 ]
+
+/** Of it the API says how many pages there are, and lists nothing. */
+const beyondLastPage = 50_000
 
 async function packageNames({ api }: Visit, page: number) {
   const { data } = await api.GET('/v1/package-names', { params: { query: { page } } })

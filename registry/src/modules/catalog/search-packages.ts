@@ -100,6 +100,8 @@ function isAfter(column: BrowsedBy, { key, id }: PageEnd): RawBuilder<SqlBool> {
 /** Public packages are counted by triggers; the actor's own private ones are few. */
 async function countAll(query: Queries, actor: Actor | null, search: PackageSearch): Promise<FacetGroup[]> {
   const columns = sql`kind, category, difficulty, algorithm, case when paid then 'paid' else 'free' end as price`
+  // No other group has the chosen scenario.
+  const ofScenario = search.scenario === undefined ? sql`true` : sql`scenario = ${search.scenario}`
   // Agents are counted by scenario and outcome only for lists of agents: the groups are many.
   const counted = listsAgents(search)
     ? sql<FacetGroup>`
@@ -107,7 +109,7 @@ async function countAll(query: Queries, actor: Actor | null, search: PackageSear
       where kind <> 'agent' and packages > 0
       union all
       select ${columns}, case when solved then 'yes' else 'no' end, ${chosenScenario(search)}, sum(packages)::bigint
-      from (select 'agent' as kind, * from agent_counts where packages > 0) agents group by 1, 2, 3, 4, 5, 6, 7`
+      from (select 'agent' as kind, * from agent_counts where packages > 0 and ${ofScenario}) agents group by 1, 2, 3, 4, 5, 6, 7`
     : sql<FacetGroup>`
       select ${columns}, '' as solved, '' as scenario, packages from package_counts where packages > 0`
   if (!readsPrivate(actor)) return (await counted.execute(query)).rows

@@ -70,13 +70,20 @@ export async function listOrderViews(
 ): Promise<OrderView[]> {
   const owner = role === 'purchases' ? sql.ref('orders.buyer_id') : sql.ref('orders.seller_id')
   const conditions = [
-    sql`${owner} = any(${`{${accounts.join(',')}}`}::text::uuid[])`,
+    sql`${owner} = request.account_id`,
     ...(state === undefined ? [] : [sql`orders.state = ${state}`]),
-    ...(name === undefined ? [] : [sql`packages.name = ${name}`]),
+    ...(name === undefined ? [] : [sql`orders.package_id = (select id from packages where packages.name = ${name})`]),
     ...(after === null ? [] : [sql`(orders.created_at, orders.id) < (${new Date(after.key)}, ${after.id})`]),
   ]
-  const { rows } = await sql<OrderView>`${view} where ${sql.join(conditions, sql` and `)}
-    order by orders.created_at desc, orders.id desc limit ${limit}`.execute(query)
+  // The newest of each account by its index, and of those the newest.
+  const newest = sql`
+    select found.id from unnest(${`{${accounts.join(',')}}`}::text::uuid[]) as request (account_id)
+    cross join lateral (
+      select orders.id, orders.created_at from orders where ${sql.join(conditions, sql` and `)}
+      order by orders.created_at desc, orders.id desc limit ${limit}) as found
+    order by found.created_at desc, found.id desc limit ${limit}`
+  const { rows } = await sql<OrderView>`${view} where orders.id = any(array(${newest}))
+    order by orders.created_at desc, orders.id desc`.execute(query)
   return rows
 }
 

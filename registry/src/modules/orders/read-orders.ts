@@ -83,24 +83,36 @@ export async function listEntitlements(
   }
 }
 
-function heldBy(query: Queries, holders: string[], { after, limit }: { after: PageEnd | null; limit: number }) {
-  return query
-    .selectFrom('entitlements')
-    .innerJoin('packages', 'packages.id', 'entitlements.package_id')
-    .innerJoin('accounts', 'accounts.id', 'entitlements.holder_id')
-    .select(['entitlements.order_id', 'entitlements.major', 'entitlements.granted_at'])
-    .select(['packages.name', 'packages.kind', 'accounts.username'])
-    .where('entitlements.holder_id', 'in', holders)
-    .where('entitlements.revoked_at', 'is', null)
-    .$if(after !== null, (select) =>
-      select.where(
-        sql<boolean>`(entitlements.granted_at, entitlements.order_id) < (${new Date(after?.key ?? 0)}, ${after?.id})`,
-      ),
-    )
-    .orderBy('entitlements.granted_at', 'desc')
-    .orderBy('entitlements.order_id', 'desc')
-    .limit(limit)
-    .execute()
+type Held = {
+  order_id: string
+  major: number
+  granted_at: Date
+  name: string
+  kind: 'scenario' | 'agent'
+  username: string
+}
+
+/** The newest of each holder by its index, and of those the newest. */
+async function heldBy(
+  query: Queries,
+  holders: string[],
+  { after, limit }: { after: PageEnd | null; limit: number },
+): Promise<Held[]> {
+  const isAfter =
+    after === null ? sql`true` : sql`(granted_at, order_id) < (${new Date(after.key)}::timestamptz, ${after.id}::uuid)`
+  const newest = sql`order by granted_at desc, order_id desc limit ${limit}`
+  const { rows } = await sql<Held>`
+    select held.order_id, held.major, held.granted_at, packages.name, packages.kind, accounts.username
+    from (
+      select found.* from unnest(${sql.val(holders)}::uuid[]) as request (holder_id)
+      cross join lateral (
+        select order_id, package_id, entitlements.holder_id, major, granted_at from entitlements
+        where entitlements.holder_id = request.holder_id and revoked_at is null and ${isAfter} ${newest}) found
+      ${newest}
+    ) held
+    join packages on packages.id = held.package_id join accounts on accounts.id = held.holder_id
+    order by held.granted_at desc, held.order_id desc`.execute(query)
+  return rows
 }
 
 /** A cursor is valid for one list of one account with one filter. */

@@ -103,11 +103,12 @@ const sales = (id: string, part: Part) => sql`
 const givenBack = (id: string) => sql`
   select refunds.id, refunds.created_at, refunds.kind, package_id, order_id, -amount_minor, refunds.fee_minor,
     refunds.royalty_minor, refunds.fee_minor + refunds.royalty_minor - amount_minor, currency
-  from refunds join orders on orders.id = order_id where seller_id = ${id}
+  from refunds join orders on orders.id = order_id where seller_id = ${id} and refunded_minor > 0
   union all
   select refunds.id, refunds.created_at, refunds.kind, package_id, order_id, 0, 0, -refunds.royalty_minor,
     -refunds.royalty_minor, currency
-  from refunds join orders on orders.id = order_id where royalty_to = ${id} and refunds.royalty_minor > 0`
+  from refunds join orders on orders.id = order_id where royalty_to = ${id} and refunded_minor > 0
+    and refunds.royalty_minor > 0`
 
 const calls = (id: string, part: Part) => sql`
   (select id, created_at, 'calls', package_id, null::uuid, amount_minor, -fee_minor, -royalty_minor,

@@ -52,28 +52,30 @@ type Sums = Pick<
 
 /** From the orders, refunds, batches of calls and payouts themselves, because the ledger only has amounts. */
 async function sumsOf(query: Queries, id: string, currency: string): Promise<Sums> {
-  const sum = (amount: ReturnType<typeof sql>, from: ReturnType<typeof sql>) =>
-    sql`(select coalesce(sum(${amount}), 0)::bigint from ${from})`
-  const sold = sql`orders where seller_id = ${id} and currency = ${currency} and paid_at is not null`
-  const authored = sql`orders where royalty_to = ${id} and currency = ${currency} and paid_at is not null`
-  const refunded = sql`refunds join orders on orders.id = refunds.order_id
-    where seller_id = ${id} and currency = ${currency}`
-  const authorRefunded = sql`refunds join orders on orders.id = refunds.order_id
-    where royalty_to = ${id} and currency = ${currency}`
-  const called = sql`usage_batches where seller_id = ${id} and currency = ${currency}`
-  const authorCalled = sql`usage_batches where royalty_to = ${id} and currency = ${currency}`
-  const trained = sql`training_charges where paid_to = ${id} and currency = ${currency}`
-  const paidOut = sql`payouts where account_id = ${id} and currency = ${currency} and state = 'paid'`
-  const { rows } = await sql<Sums>`select
-    ${sum(sql`total_minor`, sold)} + ${sum(sql`amount_minor`, called)} + ${sum(sql`paid_minor`, trained)}
-      as sales_minor,
-    ${sum(sql`fee_minor`, sold)} + ${sum(sql`fee_minor`, called)} - ${sum(sql`refunds.fee_minor`, refunded)} as fees_minor,
-    ${sum(sql`royalty_minor`, authored)} + ${sum(sql`royalty_minor`, authorCalled)}
-      - ${sum(sql`refunds.royalty_minor`, authorRefunded)} as royalties_earned_minor,
-    ${sum(sql`royalty_minor`, sold)} + ${sum(sql`royalty_minor`, called)}
-      - ${sum(sql`refunds.royalty_minor`, refunded)} as royalties_paid_minor,
-    ${sum(sql`refunds.amount_minor`, refunded)} as refunds_minor,
-    ${sum(sql`amount_minor - returned_minor`, paidOut)} as paid_out_minor`.execute(query)
+  const sum = (column: string) =>
+    sql`coalesce(sum(${sql.ref(column)}), 0)::bigint as ${sql.ref(column.split('.').at(-1) ?? '')}`
+  const sums = sql.join(['amount_minor', 'fee_minor', 'royalty_minor'].map(sum))
+  const refunds = sql`select ${sql.join(['refunds.amount_minor', 'refunds.fee_minor', 'refunds.royalty_minor'].map(sum))}
+    from refunds join orders on orders.id = refunds.order_id and orders.refunded_minor > 0`
+  const { rows } = await sql<Sums>`
+    select sold.total_minor + called.amount_minor + trained.paid_minor as sales_minor,
+      sold.fee_minor + called.fee_minor - refunded.fee_minor as fees_minor,
+      authored.royalty_minor + called_of_author.royalty_minor - refunded_of_author.royalty_minor as royalties_earned_minor,
+      sold.royalty_minor + called.royalty_minor - refunded.royalty_minor as royalties_paid_minor,
+      refunded.amount_minor as refunds_minor,
+      paid_out.amount_minor - paid_out.returned_minor as paid_out_minor
+    from
+      (select ${sql.join(['total_minor', 'fee_minor', 'royalty_minor'].map(sum))} from orders
+        where seller_id = ${id} and currency = ${currency} and paid_at is not null) sold,
+      (select ${sum('royalty_minor')} from orders
+        where royalty_to = ${id} and currency = ${currency} and paid_at is not null) authored,
+      (${refunds} where seller_id = ${id} and currency = ${currency}) refunded,
+      (${refunds} where royalty_to = ${id} and currency = ${currency}) refunded_of_author,
+      (select ${sums} from usage_batches where seller_id = ${id} and currency = ${currency}) called,
+      (select ${sums} from usage_batches where royalty_to = ${id} and currency = ${currency}) called_of_author,
+      (select ${sum('paid_minor')} from training_charges where paid_to = ${id} and currency = ${currency}) trained,
+      (select ${sql.join(['amount_minor', 'returned_minor'].map(sum))} from payouts
+        where account_id = ${id} and currency = ${currency} and state = 'paid') paid_out`.execute(query)
   return rows[0]
 }
 

@@ -115,11 +115,14 @@ export async function listRuns(
       order by training_runs.created_at desc, training_runs.id desc limit ${limit}
     ) as found
     order by found.created_at desc, found.id desc limit ${limit})`
-  return selectRuns(query)
-    .where('run.id', 'in', newest)
-    .orderBy('run.created_at', 'desc')
-    .orderBy('run.id', 'desc')
-    .execute()
+  return (
+    selectRuns(query)
+      // As an array, so that their rows are looked up: of a join the planner may read the whole table.
+      .where('run.id', '=', sql<string>`any(array${newest})`)
+      .orderBy('run.created_at', 'desc')
+      .orderBy('run.id', 'desc')
+      .execute()
+  )
 }
 
 /** A run as the API returns it. */

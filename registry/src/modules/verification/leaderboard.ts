@@ -5,7 +5,7 @@ import {
   type LearningCurve,
   verificationStatementSchema,
 } from '@agentgym/contract'
-import { sql } from 'kysely'
+import { type SqlBool, sql } from 'kysely'
 import type { Actor } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import { peopleBaseline } from '../demonstrations/index.ts'
@@ -32,15 +32,7 @@ export async function leaderboard(query: Queries, request: LeaderboardRequest): 
   const scenario = await findReadablePackage(query, actor, name)
   const { id, version: exact } = await findReadableVersion(query, scenario, version)
   const offset = offsetOf(request.cursor)
-  const rows = await query
-    .selectFrom(verifiedAgents(query, id).as('latest'))
-    .selectAll()
-    .orderBy('score', 'desc')
-    .orderBy('created_at')
-    .orderBy('name')
-    .offset(offset)
-    .limit(limit + 1)
-    .execute()
+  const rows = await rankedAgents(query, id, { offset, limit: limit + 1 })
   const entries = rows.slice(0, limit).map((row, i) => {
     const { held_out: heldOut } = verificationStatementSchema.parse(JSON.parse(row.statement ?? ''))
     return {
@@ -65,6 +57,60 @@ export async function leaderboard(query: Queries, request: LeaderboardRequest): 
   const nondeterministic = await isNondeterministic(query, id)
   const people = await peopleBaseline(query, id)
   return { scenario: { name: scenario.name, version: exact, nondeterministic }, people, entries, next }
+}
+
+type RankedAgent = {
+  name: string
+  version: string
+  username: string
+  title: string | null
+  algorithm: string
+  steps: string
+  score: number
+  low: number | null
+  high: number | null
+  attempts: number
+  season_id: number | null
+  statement: string | null
+  created_at: Date
+}
+
+/** Of a row of `standings`: the latest version of its package on the board. Its own version is a row of `versions`. */
+const isLatestOnBoard = sql<SqlBool>`not exists (
+  select from standings newer join versions later on later.id = newer.version_id
+  where newer.package_id = standings.package_id and newer.scenario_version_id = standings.scenario_version_id
+    and later.state = 'published' and later.yanked_at is null
+    and (later.created_at, later.id) > (versions.created_at, versions.id))`
+
+/** Of `versions` and `packages`: what everyone may see. */
+const isPublic = sql<SqlBool>`versions.state = 'published' and versions.yanked_at is null
+  and packages.visibility = 'public' and packages.taken_down_at is null`
+
+/**
+ * `verifiedAgents`, best first. Reads the board in the order of its index, each row with what belongs to it, until the page is
+ * full: `offset 0` and `limit 1` keep the planner from reading all of a large board.
+ */
+async function rankedAgents(
+  query: Queries,
+  scenarioVersionId: string,
+  { offset, limit }: { offset: number; limit: number },
+): Promise<RankedAgent[]> {
+  const { rows } = await sql<RankedAgent>`
+    select shown.*, standings.score, standings.low, standings.high, standings.attempts, standings.season_id
+    from (select * from standings where scenario_version_id = ${scenarioVersionId} order by score desc offset 0) standings
+    cross join lateral (
+      select packages.name, versions.version, accounts.username, verdicts.statement, verdicts.created_at,
+        versions.manifest -> 'agentgym' ->> 'title' as title, agent_versions.manifest ->> 'algorithm' as algorithm,
+        agent_versions.manifest ->> 'steps' as steps
+      from verdicts
+      join versions on versions.id = verdicts.version_id
+      join packages on packages.id = versions.package_id
+      join accounts on accounts.id = packages.owner_id
+      join agent_versions on agent_versions.version_id = versions.id
+      where verdicts.version_id = standings.version_id and verdicts.state = 'verified' and ${isPublic} and ${isLatestOnBoard}
+      limit 1) shown
+    order by standings.score desc, shown.created_at, shown.name offset ${offset} limit ${limit}`.execute(query)
+  return rows
 }
 
 /** The latest public version of each agent that is verified on a scenario's version. */
@@ -137,20 +183,16 @@ export async function bestReturns(query: Queries, packageIds: string[]): Promise
       from standings join verdicts on verdicts.version_id = standings.version_id
       where listed.kind = 'agent' and standings.version_id = latest.id and verdicts.state = 'verified')
       union all
-      (select standings.score as return_mean, standings.version_id, verdicts.statement, packages.name as agent,
-        versions.version
-      from standings
-      join verdicts on verdicts.version_id = standings.version_id
-      join versions on versions.id = standings.version_id
-      join packages on packages.id = versions.package_id
-      where listed.kind = 'scenario' and standings.scenario_version_id = latest.id and verdicts.state = 'verified'
-        and versions.state = 'published' and versions.yanked_at is null
-        and packages.visibility = 'public' and packages.taken_down_at is null
-        and not exists (
-          select from standings newer join versions later on later.id = newer.version_id
-          where newer.package_id = standings.package_id and newer.scenario_version_id = latest.id
-            and later.state = 'published' and later.yanked_at is null
-            and (later.created_at, later.id) > (versions.created_at, versions.id))
+      (select standings.score as return_mean, standings.version_id, shown.statement, shown.agent, shown.version
+      from (select * from standings where scenario_version_id = latest.id order by score desc offset 0) standings
+      cross join lateral (
+        select verdicts.statement, packages.name as agent, versions.version
+        from verdicts
+        join versions on versions.id = verdicts.version_id
+        join packages on packages.id = versions.package_id
+        where verdicts.version_id = standings.version_id and verdicts.state = 'verified' and ${isPublic} and ${isLatestOnBoard}
+        limit 1) shown
+      where listed.kind = 'scenario'
       order by standings.score desc limit 1)
     ) best
     left join learning_curves on learning_curves.version_id = best.version_id

@@ -19,7 +19,7 @@ export async function loadPictures(database: Database): Promise<void> {
         select id, (array[${choices}])[1 + row_number() over () % ${sql.lit(episodes.length)}]
         from versions where ${part}`.execute(query)
       await sql`insert into agent_versions (version_id, manifest)
-        select id, ${JSON.stringify(agent)}::jsonb ${agents}`.execute(query)
+        select id, ${JSON.stringify(syntheticAgentManifest)}::jsonb ${agents}`.execute(query)
       await sql`insert into learning_curves (version_id, points)
         select id, ${JSON.stringify(curve)}::jsonb ${agents}`.execute(query)
     })
@@ -60,7 +60,8 @@ const curve: LearningCurve = Array.from({ length: 200 }, (_, point) => ({
 }))
 
 const hash = 'a'.repeat(64)
-const agent: AgentManifest = {
+/** An agent.json. */
+export const syntheticAgentManifest: AgentManifest = {
   format: 1,
   scenario: {
     name: '@acme/cart-pole',
