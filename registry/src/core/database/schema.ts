@@ -334,6 +334,9 @@ export type PackageCountTable = {
 
 /** Listed agents with these values; written by triggers alone. */
 export type AgentCountTable = Omit<PackageCountTable, 'kind'> & { scenario: Fixed<string>; solved: Fixed<boolean> }
+/** Sums of the same over scenarios, and by scenario alone. */
+export type AgentFacetTable = Omit<AgentCountTable, 'scenario'>
+export type AgentScenarioTable = { scenario: Fixed<string>; packages: Fixed<number>; solved: Fixed<number> }
 
 /** The most similar scenarios of a scenario first, as found for `version`. `spaces`: the kinds of its spaces, if known. */
 export type SimilarScenarioTable = {
@@ -454,6 +457,8 @@ export type Schema = TrainingSchema &
     downloads: DownloadTable
     package_counts: PackageCountTable
     agent_counts: AgentCountTable
+    agent_facets: AgentFacetTable
+    agent_scenarios: AgentScenarioTable
     similar_scenarios: SimilarScenarioTable
     package_days: PackageDayTable
     arrivals: ArrivalTable

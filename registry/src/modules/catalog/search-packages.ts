@@ -101,7 +101,10 @@ function isAfter(column: BrowsedBy, { key, id }: PageEnd): RawBuilder<SqlBool> {
 async function countAll(query: Queries, actor: Actor | null, search: PackageSearch): Promise<FacetGroup[]> {
   const columns = sql`kind, category, difficulty, algorithm, case when paid then 'paid' else 'free' end as price`
   // No other group has the chosen scenario.
-  const ofScenario = search.scenario === undefined ? sql`true` : sql`scenario = ${search.scenario}`
+  const agents =
+    search.scenario === undefined
+      ? sql`(select 'agent' as kind, '' as scenario, * from agent_facets where packages > 0)`
+      : sql`(select 'agent' as kind, * from agent_counts where packages > 0 and scenario = ${search.scenario})`
   // Agents are counted by scenario and outcome only for lists of agents: the groups are many.
   const counted = listsAgents(search)
     ? sql<FacetGroup>`
@@ -109,7 +112,7 @@ async function countAll(query: Queries, actor: Actor | null, search: PackageSear
       where kind <> 'agent' and packages > 0
       union all
       select ${columns}, case when solved then 'yes' else 'no' end, ${chosenScenario(search)}, sum(packages)::bigint
-      from (select 'agent' as kind, * from agent_counts where packages > 0 and ${ofScenario}) agents group by 1, 2, 3, 4, 5, 6, 7`
+      from ${agents} agents group by 1, 2, 3, 4, 5, 6, 7`
     : sql<FacetGroup>`
       select ${columns}, '' as solved, '' as scenario, packages from package_counts where packages > 0`
   if (!readsPrivate(actor)) return (await counted.execute(query)).rows
@@ -127,16 +130,29 @@ function isOwnHidden(actor: Actor): RawBuilder<SqlBool> {
 
 async function countScenarios(query: Queries, actor: Actor | null, search: PackageSearch): Promise<FacetValue[]> {
   const { scenario: _, ...others } = search
-  const counts = sql`select scenario, packages from agent_counts
-    where packages > 0 and scenario <> '' and ${filters(others, { kind: sql`'agent'`, paid: sql`paid`, solved: sql`solved` })}`
   const own = readsPrivate(actor)
-    ? sql`union all select trained_on, 1 from packages
-        where trained_on is not null and ${isOwnHidden(actor)} and ${filters(others)}`
-    : sql``
+    ? sql`select trained_on as scenario, count(*) as packages from packages
+        where trained_on is not null and ${isOwnHidden(actor)} and ${filters(others)} group by 1`
+    : sql`select '' as scenario, 0::bigint as packages where false`
   const { rows } = await sql<FacetValue>`
-    select scenario as value, sum(packages)::int as count from (${counts} ${own}) counted
+    with own as (${own}), counts as (${countsOfScenarios(others)})
+    select scenario as value, sum(packages)::int as count
+    from (select * from counts union all select * from own) counted
     group by scenario order by 2 desc, 1 limit ${sql.lit(maxValues)}`.execute(query)
   return rows
+}
+
+/** Public agents by scenario: the most frequent scenarios, and those of `own`, if their sums are kept; else all that fit. */
+function countsOfScenarios(search: Omit<PackageSearch, 'scenario'>): RawBuilder<unknown> {
+  const { kind, category, difficulty, algorithm, price, solved } = search
+  const isNarrowed = [category, difficulty, algorithm, price].some((value) => value !== undefined)
+  if (isNarrowed || kind === 'scenario' || solved === 'no')
+    return sql`select scenario, packages from agent_counts
+      where packages > 0 and scenario <> '' and ${filters(search, { kind: sql`'agent'`, paid: sql`paid`, solved: sql`solved` })}`
+  const column = sql.ref(solved === undefined ? 'packages' : 'solved')
+  return sql`select scenario, ${column} as packages from agent_scenarios where ${column} > 0 and scenario in (
+    (select scenario from agent_scenarios order by ${column} desc, scenario limit ${sql.lit(maxValues)})
+    union select scenario from own)`
 }
 
 /** Columns of a group of packages. Scenarios are many: all but the chosen one are a group together. */

@@ -148,6 +148,26 @@ describeOnEngines('pages on $kind', ({ kind, open }) => {
     },
   )
 
+  it('count agents by sums that follow every change', async () => {
+    const differences = async () => {
+      const { rows } = await database.execute(
+        `(select category, difficulty, algorithm, paid, solved::text, sum(packages)::bigint from agent_counts group by 1, 2, 3, 4, 5
+          except select category, difficulty, algorithm, paid, solved::text, packages from agent_facets)
+        union all
+        (select scenario, '', '', false, coalesce(sum(packages) filter (where solved), 0)::text, sum(packages)::bigint from agent_counts
+            where scenario <> '' group by 1
+          except select scenario, '', '', false, solved::text, packages from agent_scenarios)`,
+      )
+      return rows
+    }
+    expect(await differences()).toEqual([])
+    const agents = database.query.updateTable('packages').where('kind', '=', 'agent')
+    await agents.set({ solved: true, visibility: 'private' }).execute()
+    expect(await differences()).toEqual([])
+    await agents.set({ solved: false, visibility: 'public' }).where('name', '>', '@m').execute()
+    expect(await differences()).toEqual([])
+  })
+
   it('are one empty page without results', async () => {
     expect(await search(database, { category: 'nothing' })).toMatchObject({ rows: [], end: null })
     expect(await search(database, { q: 'nowhereatall' })).toEqual({ rows: [], end: null, groups: [], scenarios: [] })

@@ -47,6 +47,7 @@ import { packedCurves } from './0046-packed-curves.ts'
 import { gpus } from './0047-gpus.ts'
 import { arrivals } from './0049-arrivals.ts'
 import { largeTables } from './0051-large-tables.ts'
+import { agentSums } from './0052-agent-sums.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -100,4 +101,5 @@ export const migrations: readonly Migration[] = [
   gpus,
   arrivals,
   largeTables,
+  agentSums,
 ]
