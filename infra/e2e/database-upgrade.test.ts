@@ -20,6 +20,7 @@ const added = [
   'confidence',
   'gpu',
   'gpu_usage',
+  'hidden',
   'season',
   'nondeterministic',
   'outcome',

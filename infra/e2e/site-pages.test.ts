@@ -66,6 +66,7 @@ const samples: Record<string, Sample> = {
   '/packages/:scope/:name/dependencies': () => ({ path: '/packages/@acme/maze/dependencies' }),
   '/packages/:scope/:name/reviews': () => ({ path: '/packages/@acme/solver/reviews' }),
   '/packages/:scope/:name/report': () => ({ path: '/packages/@acme/maze/report', as: 'buyer' }),
+  '/packages/:scope/:name/appeal': () => ({ path: '/packages/@acme/maze/appeal' }),
   '/packages/:scope/:name/try': () => ({ path: '/packages/@acme/solver/try', as: 'buyer' }),
   '/packages/:scope/:name/try/values': () => ({
     path: '/packages/@acme/solver/try/values?observation-0-0=0.5',

@@ -336,6 +336,26 @@ describe('versions', () => {
     expect((await open('/packages/@acme/gone', owner)).text).toContain('agentgym install @acme/gone')
   })
 
+  it('of a package that was taken down lead its members to an appeal, which the operators answer', async () => {
+    await publish('copied', sampleEpisode())
+    const operator = await site.browserOf('operator')
+    await operator.api('POST', '/v1/packages/@acme/copied/take-down', { reason: 'Copied.' })
+    const page = '/packages/@acme/copied/appeal'
+    expect((await open('/packages/@acme/copied', owner)).text).toContain(`href="${page}"`)
+    expect((await open('/packages/@acme/copied')).text).not.toContain(`href="${page}"`)
+    expect((await open(page, await site.browserOf('stranger'))).text).toContain('Nothing to appeal')
+    const empty = await owner.submit(page, page, { text: ' ' })
+    expect([empty.status, empty.text.includes('id="field-text-wrong"')]).toEqual([422, true])
+    expect((await owner.submit(page, page, { text: 'We wrote <b>it</b>.' })).headers.get('location')).toBe(page)
+    expect((await open(page, owner)).text).toContain('Your appeal was sent')
+    const moderation = await operator.get('/operator/moderation')
+    expect(moderation.text).toContain('Reason of the decision: Copied.')
+    expect(moderation.text).toContain('We wrote &lt;b&gt;it&lt;/b&gt;.')
+    const [, decision = ''] = /action="(\/operator\/reports\/[^"]+)"/.exec(moderation.text) ?? []
+    await operator.submit('/operator/moderation', decision, { decision: 'dismissed', reason: 'You did not.' })
+    expect((await open(page, owner)).text).toContain('The appeal was dismissed')
+  })
+
   it('that are missing or hidden look the same to others', async () => {
     for (const tab of ['', '/agents', '/versions', '/reviews', '/v/1.0.0', '/dependencies']) {
       const [secret, absent] = await Promise.all([

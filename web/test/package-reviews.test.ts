@@ -100,4 +100,32 @@ describe('reports', () => {
       { package: '@acme/maze', reason: 'malicious', text: 'It mines coins', by: 'reader' },
     ])
   })
+
+  it('that hide a review lead its author to an appeal', async () => {
+    const author = await site.browserOf('author')
+    const program = await clientOf(site, author, ['packages:read'])
+    const path = { scope: '@acme', name: 'maze', version: '1.0.0' }
+    const { data } = await program.GET('/v1/packages/{scope}/{name}/versions/{version}', { params: { path } })
+    await (await program.send(data?.tarball ?? '')).arrayBuffer()
+    await author.submit(page, page, { stars: '1', text: 'Not good' })
+    const [, review = ''] = /id="review-([0-9a-f-]{36})"/.exec((await author.get(page)).text) ?? []
+    const operator = await site.browserOf('operator')
+    const reported = await owner.api('POST', '/v1/reports', {
+      package: '@acme/maze',
+      review,
+      reason: 'spam',
+      text: 'It is.',
+    })
+    const { id } = (await reported.json()) as { id: string }
+    await operator.api('POST', `/v1/reports/${id}/decision`, { decision: 'upheld', reason: 'An <i>advert</i>' })
+    const appeal = `/packages/@acme/maze/appeal?review=${review}`
+    const { text } = await author.get(page)
+    expect(text).toContain('An &lt;i&gt;advert&lt;/i&gt;')
+    expect(text).toContain(`href="${appeal}"`)
+    expect((await owner.get(page)).text).not.toContain(`href="${appeal}"`)
+    const sent = await author.submit(appeal, '/packages/@acme/maze/appeal', { review, text: 'It is no advert.' })
+    expect(sent.headers.get('location')).toBe(appeal)
+    expect((await author.get(appeal)).text).toContain('Your appeal was sent')
+    expect((await operator.get('/operator/moderation')).text).toContain('review appealed')
+  })
 })

@@ -519,7 +519,7 @@ export const errorCatalog = {
   moderation_state_conflict: {
     exit: 1,
     status: 409,
-    summary: 'The report is already decided, or the package is not taken down.',
+    summary: 'The report is already decided, the package is not taken down, or the decision has been appealed.',
   },
   trial_exhausted: {
     exit: 1,

@@ -19,6 +19,7 @@ import { auditRoutes } from '../pages/operator/audit.tsx'
 import { moderationRoutes } from '../pages/operator/moderation.tsx'
 import { operatorRoutes } from '../pages/operator/status.tsx'
 import { analyticsRoutes } from '../pages/package/analytics.tsx'
+import { appealRoutes } from '../pages/package/appeal.tsx'
 import { compareRoutes } from '../pages/package/compare.tsx'
 import { compareAgentRoutes } from '../pages/package/compare-agents.tsx'
 import { fileRoutes } from '../pages/package/files.tsx'
@@ -60,6 +61,7 @@ export const siteRoutes: readonly SiteRoute[] = [
   ...compareRoutes,
   ...reviewRoutes,
   ...reportRoutes,
+  ...appealRoutes,
   ...trialRoutes,
   ...playRoutes,
   ...pictureRoutes,

@@ -260,6 +260,8 @@ export type ReviewTable = {
   reply_by: Nullable<string>
   replied_at: Nullable<Date>
   hidden_at: Nullable<Date>
+  /** Null also if it was hidden before reasons were kept here. */
+  hidden_reason: Nullable<string>
   /** When the author withdrew it; its text is deleted. */
   deleted_at: Nullable<Date>
   created_at: CreatedAt
@@ -270,7 +272,11 @@ export type ReportTable = {
   id: Id
   package_id: Fixed<string>
   review_id: Nullable<string>
+  /** The appealed removal of an episode. */
+  demonstration_id: Nullable<string>
   reason: Fixed<string>
+  /** The reason of the appealed decision. */
+  appealed_reason: Nullable<string>
   text: Fixed<string>
   reported_by: Fixed<string>
   state: WithDefault<'open' | 'dismissed' | 'upheld'>

@@ -36,6 +36,9 @@ export type DemonstrationTable = {
   /** The line of a file of demonstrations, as JSON. */
   line: Nullable<string>
   tasks: NullableJson<{ train: number; eval: number }>
+  /** When and why an operator removed it: it is kept for its person, and counts for nothing. */
+  removed_at: Nullable<Date>
+  removed_reason: Nullable<string>
   created_at: CreatedAt
 }
 

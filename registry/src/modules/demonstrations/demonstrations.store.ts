@@ -5,10 +5,11 @@ import {
   type KeptEpisode,
   type KeptEpisodeList,
 } from '@agentgym/contract'
-import { type Selectable, sql } from 'kysely'
+import { type Selectable, sql, type Transaction } from 'kysely'
 import { recordAudit } from '../../core/access/audit.ts'
 import { type Actor, requireOperator } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
+import type { Schema } from '../../core/database/schema.ts'
 import type { DemonstrationTable } from '../../core/database/training-schema.ts'
 import type { Services } from '../../core/services.ts'
 import { version as agentgym } from '../../core/version.ts'
@@ -23,15 +24,24 @@ export const mostKept = 100
 const mostFileBytes = 16 * 2 ** 20
 
 type Row = Omit<Selectable<DemonstrationTable>, 'actions' | 'line' | 'tasks'> & {
+  /** Of its removal. */
+  appeal?: 'open' | 'dismissed' | null
   version: string
   username: string | null
 }
+const appealOfRemoval = sql<
+  'open' | 'dismissed' | null
+>`(select reports.state from reports where reports.reason = 'appeal'
+  and demonstration_id = demonstrations.id and reports.created_at >= removed_at order by reports.created_at desc limit 1)`
+
 type Asked = { actor: Actor | null; name: string; version: string }
 
 export function episodeOf(row: Row): KeptEpisode {
   const { id, version, episode, state, steps, return_sum, message, username, created_at } = row
+  const { removed_at: at, removed_reason: reason, appeal = null } = row
   return {
     ...{ id, version, episode, state, steps, return: return_sum, message, by: username },
+    removed: at === null ? null : { at: at.toISOString(), reason: reason ?? '', appeal },
     created_at: created_at.toISOString(),
   }
 }
@@ -55,9 +65,11 @@ export async function listEpisodes(
           .selectFrom('demonstrations')
           .innerJoin('accounts', 'accounts.id', 'demonstrations.account_id')
           .select(['demonstrations.id', 'version_id', 'account_id', 'seed', 'episode', 'steps', 'state', 'message'])
-          .select(['return_sum', 'demonstrations.created_at', 'accounts.username'])
+          .select(['return_sum', 'demonstrations.created_at', 'accounts.username', 'removed_at', 'removed_reason'])
+          .select(appealOfRemoval.as('appeal'))
           .where('version_id', '=', id)
           .$if(of === 'own', (own) => own.where('account_id', '=', actor.accountId))
+          .$if(of === 'everyone', (all) => all.where('removed_at', 'is', null))
           .orderBy('demonstrations.created_at', 'desc')
           .orderBy('demonstrations.id')
           .limit(100)
@@ -83,7 +95,7 @@ export async function demonstrationsFile(services: Services, { actor, name, vers
     select line, tasks, seed from (
       select line, tasks, seed, created_at, demonstrations.id,
         sum(octet_length(line) + 1) over (order by created_at, demonstrations.id) as bytes
-      from demonstrations where version_id = ${id} and state = 'kept'
+      from demonstrations where version_id = ${id} and state = 'kept' and removed_at is null
         and not exists (select from accounts where accounts.id = account_id and disabled_at is not null)) as kept
     where bytes <= ${mostFileBytes} order by created_at, id`.execute(query)
   const [first] = rows
@@ -126,8 +138,8 @@ export async function ownEpisodeFile(
 }
 
 /**
- * Removes an episode: its person's own, or with a `reason` anyone's, by an operator. Throws `demonstration_not_found`,
- * also for episodes of others.
+ * Deletes the actor's own episode. With a `reason`, an operator removes anyone's: it is kept for an appeal, and counts for
+ * nothing. Throws `demonstration_not_found`, also for episodes of others.
  */
 export async function removeEpisode(
   { database, queue }: Services,
@@ -137,9 +149,16 @@ export async function removeEpisode(
     // Locks are taken in the order job, subject.
     await queue.lock(query, 'replay', id)
     const row = await findEpisode(query, id)
-    if (row === undefined || (reason === undefined && row.account_id !== actor.accountId)) throw notFound(id)
+    if (row === undefined || (reason === undefined ? row.account_id !== actor.accountId : row.removed_at !== null))
+      throw notFound(id)
     await queue.end(query, 'replay', id)
-    await query.deleteFrom('demonstrations').where('id', '=', id).execute()
+    if (reason === undefined) await query.deleteFrom('demonstrations').where('id', '=', id).execute()
+    else
+      await query
+        .updateTable('demonstrations')
+        .set({ removed_at: sql<Date>`now()`, removed_reason: reason })
+        .where('id', '=', id)
+        .execute()
     await recordAudit(query, {
       ...{ actor, ip, action: reason === undefined ? 'demonstration.remove' : 'demonstration.take_down' },
       ...{
@@ -153,6 +172,22 @@ export async function removeEpisode(
   })
 }
 
+/** The actor's episode that an operator removed. Throws `demonstration_not_found`, also for episodes of others. */
+export async function findRemovedEpisode(query: Queries, actor: Actor, id: string) {
+  const row = await findEpisode(query, id)
+  if (row?.account_id !== actor.accountId || row.removed_at === null) throw notFound(id)
+  return { ...row, removed_at: row.removed_at, removed_reason: row.removed_reason ?? '' }
+}
+
+/** Undoes its removal. A replay that had not ended is queued again by a scheduled task. */
+export async function restoreEpisode(query: Transaction<Schema>, id: string): Promise<void> {
+  await query
+    .updateTable('demonstrations')
+    .set({ removed_at: null, removed_reason: null })
+    .where('id', '=', id)
+    .execute()
+}
+
 function findEpisode(query: Queries, id: string) {
   return query
     .selectFrom('demonstrations')
@@ -160,7 +195,7 @@ function findEpisode(query: Queries, id: string) {
     .innerJoin('packages', 'packages.id', 'versions.package_id')
     .innerJoin('accounts', 'accounts.id', 'demonstrations.account_id')
     .select(['demonstrations.account_id', 'demonstrations.seed', 'demonstrations.episode'])
-    .select(['demonstrations.line', 'demonstrations.tasks'])
+    .select(['demonstrations.line', 'demonstrations.tasks', 'removed_at', 'removed_reason', 'versions.package_id'])
     .select(['packages.name', 'versions.version', 'versions.bundle_hash', 'accounts.username'])
     .where('demonstrations.id', '=', id)
     .executeTakeFirst()

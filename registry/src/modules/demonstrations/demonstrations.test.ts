@@ -5,6 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest'
 import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import { leaseJob } from '../jobs/lease-jobs.ts'
+import { moderationRoutes } from '../moderation/moderation.routes.ts'
 import { createActor, publish } from '../packages/testing/publishing.ts'
 import { insertLicense, insertPrice } from '../reviews/testing/licenses.ts'
 import { bundleHash } from '../verification/testing/verifying.ts'
@@ -20,7 +21,9 @@ describeOnEngines('kept episodes on $kind', ({ open }) => {
   let path: string
   beforeAll(async () => {
     database = await open()
-    server = await serveRoutes(database, (services) => [demonstrationRoutes(services), replayJobRoutes(services)])
+    server = await serveRoutes(database, (services) => [
+      ...[demonstrationRoutes(services), replayJobRoutes(services), moderationRoutes(services)],
+    ])
     author = await createActor(database)
     for (const version of ['1.0.0', '2.0.0']) await publish(server.services, author, version)
     path = `/v1/packages/@${author.username}/maze/versions/1.0.0/demonstrations`
@@ -200,7 +203,21 @@ describeOnEngines('kept episodes on $kind', ({ open }) => {
     const removal = `/v1/demonstrations/${body.id}/removal`
     expect(await server.ask(token, 'POST', removal, { reason: 'A bot.' })).toMatchObject({ status: 403 })
     expect(await server.ask(moderator, 'POST', removal, { reason: 'A bot.' })).toMatchObject({ status: 204 })
-    expect((await list(token)).episodes).toEqual([])
+    expect(await server.ask(moderator, 'POST', removal, { reason: 'Twice.' })).toMatchObject({ status: 404 })
+    expect((await server.ask(moderator, 'GET', `${path}?of=everyone`)).body.episodes).toEqual([])
+    expect((await list(token)).episodes).toMatchObject([{ removed: { reason: 'A bot.', appeal: null } }])
+    expect(await keep(token), 'is not kept again').toMatchObject({ code: 'demonstration_exists' })
+    const appeal = (as: string) =>
+      server.ask(as, 'POST', `/v1/demonstrations/${body.id}/appeals`, { text: 'It was me.' })
+    expect(await appeal((await personOf()).token), 'of another').toMatchObject({ code: 'demonstration_not_found' })
+    const appealed = await appeal(token)
+    expect(appealed).toMatchObject({ status: 201, body: { demonstration: body.id, appealed_reason: 'A bot.' } })
+    expect(await appeal(token)).toMatchObject({ code: 'moderation_state_conflict' })
+    const answer = { decision: 'upheld', reason: 'No bot.' }
+    const decided = await server.ask(moderator, 'POST', `/v1/reports/${appealed.body.id}/decision`, answer)
+    expect(decided).toMatchObject({ status: 200 })
+    expect((await list(token)).episodes).toMatchObject([{ state: 'checking', removed: null }])
+    expect(await appeal(token), 'is not removed').toMatchObject({ code: 'demonstration_not_found' })
     const { data } = await database.query
       .selectFrom('audit')
       .select('data')

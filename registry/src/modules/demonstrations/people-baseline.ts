@@ -11,7 +11,9 @@ export async function peopleBaseline(query: Queries, versionId: string): Promise
     select avg(mean) as return_mean, count(*)::int as people, coalesce(sum(kept), 0)::int as episodes from (
       select avg(return_sum) as mean, count(*) as kept from demonstrations
       join accounts on accounts.id = demonstrations.account_id and accounts.disabled_at is null
-      where version_id = ${versionId} and state = 'kept' group by account_id) as people`.execute(query)
+      where version_id = ${versionId} and state = 'kept' and removed_at is null group by account_id) as people`.execute(
+    query,
+  )
   const [{ return_mean: mean, people, episodes }] = rows
   return mean === null ? null : { return_mean: mean, people, episodes }
 }

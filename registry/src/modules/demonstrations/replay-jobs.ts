@@ -93,6 +93,7 @@ export async function enqueueLostReplays({ database, queue, log }: Services): Pr
     .selectFrom('demonstrations')
     .select(['id', 'account_id'])
     .where('state', '=', 'checking')
+    .where('removed_at', 'is', null)
     .orderBy('created_at')
     .limit(10_000)
     .execute()

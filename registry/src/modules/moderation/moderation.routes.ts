@@ -15,9 +15,10 @@ import { endByCreation, readPage } from '../../core/database/page-cursor.ts'
 import type { Env, RequestReader } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
+import { appealHiddenReview, appealRemovedEpisode, appealTakeDown } from './appeals.ts'
 import { listReports, reportOf } from './reports.store.ts'
 import { createReport, decideReport } from './reports.ts'
-import { appeal, restorePackage, showModeration, takeDownPackage } from './take-down.ts'
+import { restorePackage, showModeration, takeDownPackage } from './take-down.ts'
 
 const body = <Schema extends z.ZodType>(schema: Schema) => ({ body: { required: true, content: json(schema) } })
 const params = z.object({
@@ -26,6 +27,8 @@ const params = z.object({
 })
 const base = '/v1/packages/{scope}/{name}'
 const moderated = { description: 'The current state.', content: json(moderationSchema) }
+const ownParams = z.object({ id: z.uuid() })
+const appealRate = { name: 'appeal', per: 'account', limit: 10, windowSeconds: 86_400 } as const
 const refusals = ['unauthenticated', 'forbidden', 'package_not_found'] as const
 
 const createReportRoute = defineRoute({
@@ -61,7 +64,7 @@ const decideRoute = defineRoute({
   access: { operator: 'packages:manage' },
   summary: 'Decide a report (operators)',
   description:
-    'Upholding hides the review or takes the package down; if it is malicious, for everyone and with refunds. Upholding an appeal restores the package.',
+    'Upholding hides the review or takes the package down; if it is malicious, for everyone and with refunds. Upholding an appeal restores what it is about.',
   request: { params: z.object({ id: z.uuid() }), ...body(decideReportRequestSchema) },
   responses: {
     200: { description: 'The report.', content: json(reportSchema) },
@@ -92,10 +95,40 @@ const appealRoute = defineRoute({
   method: 'post',
   path: `${base}/appeals`,
   access: 'packages:manage',
-  rateLimit: { name: 'appeal', per: 'account', limit: 10, windowSeconds: 86_400 },
-  summary: 'Appeal against a take-down',
+  rateLimit: appealRate,
+  summary: 'Appeal a take-down',
+  description:
+    'Once for each decision, as with the other appeals. Operators answer with a reason, which is sent to you.',
   request: { params, ...body(appealRequestSchema) },
   responses: { 200: moderated, ...failures(...refusals, 'moderation_state_conflict', 'rate_limited') },
+})
+
+const appealReviewRoute = defineRoute({
+  method: 'post',
+  path: '/v1/reviews/{id}/appeals',
+  access: 'market:buy',
+  rateLimit: appealRate,
+  operationId: 'appealHiddenReview',
+  summary: 'Appeal that your review was hidden',
+  request: { params: ownParams, ...body(appealRequestSchema) },
+  responses: {
+    201: { description: 'The appeal.', content: json(reportSchema) },
+    ...failures('unauthenticated', 'forbidden', 'review_not_found', 'moderation_state_conflict', 'rate_limited'),
+  },
+})
+
+const appealEpisodeRoute = defineRoute({
+  method: 'post',
+  path: '/v1/demonstrations/{id}/appeals',
+  access: 'training:evaluate',
+  rateLimit: appealRate,
+  operationId: 'appealRemovedEpisode',
+  summary: 'Appeal that an episode that you kept was removed',
+  request: { params: ownParams, ...body(appealRequestSchema) },
+  responses: {
+    201: { description: 'The appeal.', content: json(reportSchema) },
+    ...failures('unauthenticated', 'forbidden', 'demonstration_not_found', 'moderation_state_conflict', 'rate_limited'),
+  },
 })
 
 const moderationRoute = defineRoute({
@@ -127,7 +160,17 @@ export function moderationRoutes(services: Services): OpenAPIHono<Env> {
   routes.openapi(restoreRoute, async (c) =>
     c.json(await restorePackage(services, moderating(c), c.req.valid('json')), 200),
   )
-  routes.openapi(appealRoute, async (c) => c.json(await appeal(services, moderating(c), c.req.valid('json')), 200))
+  routes.openapi(appealRoute, async (c) =>
+    c.json(await appealTakeDown(services, moderating(c), c.req.valid('json')), 200),
+  )
+  routes.openapi(appealReviewRoute, async (c) => {
+    const appealing = { actor: c.get('actor'), ip: c.get('ip'), id: c.req.valid('param').id }
+    return c.json(await appealHiddenReview(services, appealing, c.req.valid('json')), 201)
+  })
+  routes.openapi(appealEpisodeRoute, async (c) => {
+    const appealing = { actor: c.get('actor'), ip: c.get('ip'), id: c.req.valid('param').id }
+    return c.json(await appealRemovedEpisode(services, appealing, c.req.valid('json')), 201)
+  })
   routes.openapi(moderationRoute, async (c) => {
     const { actor, name } = moderating(c)
     return c.json(await showModeration(database.query, actor, name), 200)

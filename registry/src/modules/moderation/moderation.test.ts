@@ -174,6 +174,43 @@ describeOnEngines('moderation on $kind', ({ open }) => {
     expect(await notified(buyer)).toMatchObject([{ type: 'review.hidden', data: { reason: 'A slander it is.' } }])
   })
 
+  it('its author appeals once, and the operators answer; an upheld appeal shows it again', async () => {
+    const { buyer, token } = await buyerOf()
+    const { id } = (await review(token, 1, { text: 'Not good.' })).body as Review
+    const appeals = `/v1/reviews/${id}/appeals`
+    const appeal = (as: string | null) => ask(as, 'POST', appeals, { text: 'It is my opinion.' })
+    expect(await appeal(token), 'not hidden').toMatchObject({ code: 'review_not_found' })
+    const hide = async () => {
+      const { body } = await report(await selling(), { review: id, reason: 'abusive' })
+      await decide(operating, body.id, 'upheld', 'A slander.')
+    }
+    await hide()
+    const hidden = async () => (await ask(token, 'GET', `${at.path}/reviews`)).body.hidden
+    expect(await hidden()).toMatchObject([{ id, version: '1.0.0', decision: { reason: 'A slander.', appeal: null } }])
+    expect((await ask(await reporter(), 'GET', `${at.path}/reviews`)).body.hidden).toEqual([])
+    expect(await appeal((await buyerOf()).token), 'of another').toMatchObject({ code: 'review_not_found' })
+    expect(await appeal(null)).toMatchObject({ status: 401 })
+    const made = await appeal(token)
+    expect(made).toMatchObject({ status: 201, body: { review: id, reason: 'appeal', appealed_reason: 'A slander.' } })
+    expect(await appeal(token)).toMatchObject({ code: 'moderation_state_conflict' })
+    await decide(operating, made.body.id, 'dismissed', 'It names a person.')
+    expect(await hidden()).toMatchObject([{ decision: { appeal: 'dismissed' } }])
+    expect(await appeal(token)).toMatchObject({ code: 'moderation_state_conflict' })
+    expect(await list()).toMatchObject({ rating: { votes: 0 }, reviews: [] })
+    // As if it had been hidden again.
+    await sql`update reviews set hidden_at = now() + interval '1 second' where id = ${String(id)}`.execute(
+      market.database().query,
+    )
+    const again = await appeal(token)
+    expect(again, 'of the new decision').toMatchObject({ status: 201 })
+    await decide(operating, again.body.id, 'upheld', 'An opinion.')
+    expect(await hidden()).toEqual([])
+    expect(await list()).toMatchObject({ rating: { votes: 1 }, reviews: [{ id }] })
+    expect((await notified(buyer)).map(({ type }) => type)).toEqual([
+      ...['review.hidden', 'appeal.dismissed', 'appeal.upheld'],
+    ])
+  })
+
   it('of a review withdrawn meanwhile: only that review is decided', async () => {
     const { token } = await buyerOf()
     const { id } = (await review(token, 1)).body as Review
@@ -202,7 +239,10 @@ describeOnEngines('moderation on $kind', ({ open }) => {
       id: string
     }[]
     const appeal = queue.find((one) => one.package === at.name)
-    expect(appeal).toMatchObject({ reason: 'appeal', text: 'It is mine.', by: market.seller().username })
+    expect(appeal).toMatchObject({
+      ...{ reason: 'appeal', text: 'It is mine.', by: market.seller().username, appealed_reason: 'Copied.' },
+    })
+    expect((await moderation(owner)).body).toMatchObject({ taken_down: { appeal: 'open' } })
     expect(await decide(operating, appeal?.id, 'upheld', 'So it is.')).toMatchObject({ status: 200 })
     expect(await packageRow()).toMatchObject({ taken_down_at: null, taken_down_reason: null })
     const trail = [
@@ -217,7 +257,7 @@ describeOnEngines('moderation on $kind', ({ open }) => {
     expect([down.type, up.type, more]).toEqual(['package.taken_down', 'package.restored', []])
   })
 
-  it('after a dismissed appeal, the package stays down and can be appealed again', async () => {
+  it('after a dismissed appeal, the package stays down, and only another take-down can be appealed', async () => {
     const owner = await selling()
     await act(operating, 'take-down')
     await act(owner, 'appeals', { text: 'It is mine.' })
@@ -232,6 +272,11 @@ describeOnEngines('moderation on $kind', ({ open }) => {
       {},
       { action: 'package.appeal_dismiss', reason: 'It is not.' },
     ])
+    expect((await moderation(owner)).body).toMatchObject({ taken_down: { appeal: 'dismissed' } })
+    expect(await act(owner, 'appeals', { text: 'It is!' })).toMatchObject({ code: 'moderation_state_conflict' })
+    await act(operating, 'restore', { reason: 'A mistake.' })
+    await act(operating, 'take-down')
+    expect((await moderation(owner)).body).toMatchObject({ taken_down: { appeal: null } })
     expect(await act(owner, 'appeals', { text: 'It is!' })).toMatchObject({ status: 200 })
     expect(await act(operating, 'restore', { reason: 'Well then.' })).toMatchObject({ body: { taken_down: null } })
     const left = (await ask(operating, 'GET', '/v1/reports?limit=100')).body.reports as { package: string }[]

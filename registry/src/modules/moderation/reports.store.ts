@@ -14,7 +14,8 @@ const reports = (query: Queries) =>
     .innerJoin('packages', 'packages.id', 'reports.package_id')
     .innerJoin('accounts as reporter', 'reporter.id', 'reports.reported_by')
     .leftJoin('accounts as decider', 'decider.id', 'reports.decided_by')
-    .select(['reports.id', 'reports.package_id', 'reports.review_id', 'reports.reason', 'reports.text'])
+    .select(['reports.id', 'reports.package_id', 'reports.review_id', 'reports.demonstration_id', 'reports.reason'])
+    .select(['reports.text', 'reports.appealed_reason', 'reports.reported_by'])
     .select(['reports.state', 'reports.decision', 'reports.decided_at', 'reports.created_at'])
     .select(['packages.name as package', 'reporter.username as reporter', 'decider.username as decider'])
 
@@ -60,8 +61,10 @@ export function reportOf(row: ReportRow): Report {
     id: row.id,
     package: row.package,
     review: row.review_id,
+    demonstration: row.demonstration_id,
     reason: row.reason as Report['reason'],
     text: row.text,
+    appealed_reason: row.appealed_reason,
     by: row.reporter,
     state: row.state,
     decision:

@@ -10,6 +10,7 @@ import type { Services } from '../../core/services.ts'
 import { recordEvent } from '../events/index.ts'
 import { findReadablePackage, lockPackage } from '../packages/index.ts'
 import { findReview, lockRating, reviewNotFound, writeRating } from '../reviews/index.ts'
+import { decideAppeal } from './appeals.ts'
 import { giveOwedRefunds } from './owed-refunds.ts'
 import {
   findOpenReport,
@@ -20,7 +21,7 @@ import {
   reportNotFound,
   reportOf,
 } from './reports.store.ts'
-import { type Moderated, mailOperators, restore, takeDown } from './take-down.ts'
+import { type Deciding, mailOperators, takeDown } from './take-down.ts'
 
 type Reporting = { actor: Actor | null; ip: string; request: z.output<typeof createReportRequestSchema> }
 
@@ -75,10 +76,10 @@ export async function createReport(
 }
 
 type Decision = z.output<typeof decideReportRequestSchema>
-type Deciding = { actor: Actor; ip: string; reason: string }
+
 /**
  * Decides a report. Upholding it hides the review or takes the package down (for all, if malicious); upholding an
- * appeal restores the package. Other open reports about the same subject are closed. Throws `report_not_found`, and
+ * appeal restores what it is about. Other open reports about the same subject are closed. Throws `report_not_found`, and
  * `moderation_state_conflict` if it was already decided differently.
  */
 export async function decideReport(
@@ -118,7 +119,7 @@ export async function decideReport(
 /** Closes the report and, if it is upheld, all open ones about the same subject; their reporters are notified. */
 async function close(
   query: Transaction<Schema>,
-  { id, package: name, package_id, review_id, reason: kind }: ReportRow,
+  { id, package: name, package_id, review_id, demonstration_id, reason: kind }: ReportRow,
   { decision, by, reason }: { decision: Decision['decision']; by: string; reason: string },
 ): Promise<void> {
   const closed = await query
@@ -134,6 +135,7 @@ async function close(
               and([
                 eb('package_id', '=', package_id),
                 eb('review_id', 'is not distinct from', review_id),
+                eb('demonstration_id', 'is not distinct from', demonstration_id),
                 eb('reason', kind === 'appeal' ? '=' : '<>', 'appeal'),
               ]),
             ]),
@@ -158,23 +160,11 @@ async function act(
     .where('id', '=', row.package_id)
     .executeTakeFirstOrThrow()
   const found = { id: row.package_id, name: row.package, owner_id }
-  if (row.reason === 'appeal') return decideAppeal(query, found, { decision, deciding })
+  if (row.reason === 'appeal') return decideAppeal(query, { ...row, owner_id }, { decision, deciding })
   if (decision === 'dismissed') return
   if (row.review_id !== null) return hideReview(query, row.review_id, deciding)
   const forAll = row.reason === 'malicious'
   await takeDown(query, found, { ...deciding, forAll, refund: false })
-}
-
-async function decideAppeal(
-  query: Transaction<Schema>,
-  found: Moderated,
-  { decision, deciding }: { decision: Decision['decision']; deciding: Deciding },
-): Promise<void> {
-  const { actor, ip, reason } = deciding
-  if (decision === 'upheld') return restore(query, found, deciding)
-  const { name, owner_id: accountId } = found
-  await recordAudit(query, { actor, ip, action: 'package.appeal_dismiss', subject: name, data: { reason } })
-  await recordEvent(query, { type: 'appeal.dismissed', accountId, data: { package: name, reason } })
 }
 
 async function hideReview(
@@ -192,7 +182,7 @@ async function hideReview(
   await lockRating(query, review.package_id)
   await query
     .updateTable('reviews')
-    .set({ hidden_at: sql<Date>`now()` })
+    .set({ hidden_at: sql<Date>`now()`, hidden_reason: reason })
     .where('id', '=', reviewId)
     .where('hidden_at', 'is', null)
     .execute()

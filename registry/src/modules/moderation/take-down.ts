@@ -1,4 +1,4 @@
-import type { appealRequestSchema, moderationSchema, takeDownRequestSchema } from '@agentgym/contract'
+import type { moderationSchema, takeDownRequestSchema } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import type { z } from 'zod'
 import { recordAudit } from '../../core/access/audit.ts'
@@ -11,14 +11,13 @@ import type { Services } from '../../core/services.ts'
 import { recordEvent } from '../events/index.ts'
 import { findReadablePackage, lockPackage, type PackageRow } from '../packages/index.ts'
 import { giveOwedRefunds, oweRefunds } from './owed-refunds.ts'
-import { moderationConflict } from './reports.store.ts'
 
 /** Purchases within this many days are refunded. */
 const refundedDays = 30
 const millisecondsADay = 86_400_000
 
 export type Moderated = Pick<PackageRow, 'id' | 'name' | 'owner_id'>
-type Deciding = { actor: Actor; reason: string; ip: string }
+export type Deciding = { actor: Actor; reason: string; ip: string }
 
 /**
  * Takes a package down: it can no longer be found, bought or installed. Buyers keep it, unless `forAll`; then, and with
@@ -78,6 +77,8 @@ export async function restore(
     .set({ state: 'upheld', decided_by: actor.accountId, decision: reason, decided_at: sql<Date>`now()` })
     .where('package_id', '=', id)
     .where('reason', '=', 'appeal')
+    .where('review_id', 'is', null)
+    .where('demonstration_id', 'is', null)
     .where('state', '=', 'open')
     .execute()
   if (changed.numUpdatedRows === 0n) return
@@ -88,7 +89,7 @@ export async function restore(
 const scope = 'packages:manage'
 
 type Moderating = { actor: Actor | null; name: string; ip: string }
-type Moderation = z.infer<typeof moderationSchema>
+export type Moderation = z.infer<typeof moderationSchema>
 
 /** For operators. Throws `package_not_found`, also for a private package of another account. */
 export async function takeDownPackage(
@@ -97,7 +98,7 @@ export async function takeDownPackage(
   { reason, refund, for_all: forAll }: z.output<typeof takeDownRequestSchema>,
 ): Promise<Moderation> {
   const known = requireOperator(actor, scope)
-  const { moderation } = await change(services, known, name, (query, found) =>
+  const moderation = await change(services, known, name, (query, found) =>
     takeDown(query, found, { actor: known, reason, ip, forAll, refund }),
   )
   inBackground(services.log, 'giving refunds', () => giveOwedRefunds(services))
@@ -111,44 +112,7 @@ export async function restorePackage(
   { reason }: { reason: string },
 ): Promise<Moderation> {
   const known = requireOperator(actor, scope)
-  const { moderation } = await change(services, known, name, (query, found) =>
-    restore(query, found, { actor: known, reason, ip }),
-  )
-  return moderation
-}
-
-/** Requests that the operators restore a package. For its managers. Throws `moderation_state_conflict`. */
-export async function appeal(
-  services: Services,
-  { actor, name, ip }: Moderating,
-  { text }: z.output<typeof appealRequestSchema>,
-): Promise<Moderation> {
-  const known = requireActor(actor, scope)
-  const { found, moderation } = await change(services, known, name, async (query, found) => {
-    const hidden = found.visibility === 'private' ? found.name : undefined
-    await authorize(query, known, 'manage', found.owner_id, { scope, hidden })
-    const { taken_down } = await moderationOf(query, found)
-    if (taken_down === null)
-      throw moderationConflict(
-        `${found.name} is not taken down.`,
-        'Only packages that were taken down can be appealed.',
-      )
-    const inserted = await query
-      .insertInto('reports')
-      .values({ package_id: found.id, reason: 'appeal', text, reported_by: known.accountId })
-      .onConflict((conflict) => conflict.doNothing())
-      .returning('id')
-      .executeTakeFirst()
-    if (inserted === undefined)
-      throw moderationConflict(`Your appeal for ${found.name} is still open.`, 'You will get the decision by mail.')
-    const subject = found.name
-    await recordAudit(query, { actor: known, ip, action: 'package.appeal', subject, data: { reason: text } })
-  })
-  mailOperators(services, {
-    subject: `Appeal: ${found.name}`,
-    paragraphs: [`${known.username} asks to restore ${found.name}:`, text],
-  })
-  return moderation
+  return change(services, known, name, (query, found) => restore(query, found, { actor: known, reason, ip }))
 }
 
 type Found = Awaited<ReturnType<typeof findReadablePackage>>
@@ -158,12 +122,12 @@ async function change(
   actor: Actor,
   name: string,
   work: (query: Transaction<Schema>, found: Found) => Promise<void>,
-): Promise<{ found: Found; moderation: Moderation }> {
+): Promise<Moderation> {
   return database.transaction(async (query) => {
     const found = await findReadablePackage(query, actor, name)
     await lockPackage(database, query, found.name)
     await work(query, found)
-    return { found, moderation: await moderationOf(query, found) }
+    return moderationOf(query, found)
   })
 }
 
@@ -179,10 +143,19 @@ export async function showModeration(query: Queries, actor: Actor | null, name: 
   return moderationOf(query, found)
 }
 
-async function moderationOf(query: Queries, { id, name }: { id: string; name: string }): Promise<Moderation> {
-  const { taken_down_at: at, taken_down_reason: reason } = await query
+export async function moderationOf(query: Queries, { id, name }: { id: string; name: string }): Promise<Moderation> {
+  const {
+    taken_down_at: at,
+    taken_down_reason: reason,
+    appeal,
+  } = await query
     .selectFrom('packages')
     .select(['taken_down_at', 'taken_down_reason'])
+    .select(
+      sql<'open' | 'dismissed' | null>`(select state from reports where reason = 'appeal' and package_id = packages.id
+        and review_id is null and demonstration_id is null and created_at >= packages.taken_down_at
+        order by created_at desc limit 1)`.as('appeal'),
+    )
     .where('id', '=', id)
     .executeTakeFirstOrThrow()
   const entries = await query
@@ -195,7 +168,7 @@ async function moderationOf(query: Queries, { id, name }: { id: string; name: st
     .execute()
   return {
     package: name,
-    taken_down: at === null ? null : { at: at.toISOString(), reason: reason ?? '' },
+    taken_down: at === null ? null : { at: at.toISOString(), reason: reason ?? '', appeal },
     trail: entries.map(({ at: when, action, username, data }) => ({
       at: when.toISOString(),
       action,

@@ -11,6 +11,7 @@ export const topicOf: Record<EventType, NotificationTopic | null> = {
   'package.taken_down': 'moderation',
   'package.restored': 'moderation',
   'appeal.dismissed': 'moderation',
+  'appeal.upheld': 'moderation',
   'review.hidden': 'moderation',
   'demonstration.removed': 'moderation',
   'report.decided': 'moderation',
@@ -82,10 +83,15 @@ const descriptions: Descriptions = {
     text: `Reason: ${reason}`,
     path: packagePagePath(name),
   }),
-  'appeal.dismissed': ({ package: name, reason }) => ({
-    title: `Your appeal for ${name} was dismissed`,
-    text: `It stays down. Reason: ${reason}`,
+  'appeal.dismissed': ({ package: name, about, reason }) => ({
+    title: `Your appeal for ${about === undefined ? name : `your ${about} of ${name}`} was dismissed`,
+    text: `${about === undefined ? 'It stays down.' : 'The decision stands.'} Reason: ${reason}`,
     path: packagePagePath(name),
+  }),
+  'appeal.upheld': ({ package: name, about, reason }) => ({
+    title: `Your ${about} of ${name} was restored`,
+    text: `Reason: ${reason}`,
+    path: `${packagePagePath(name)}/${about === 'review' ? 'reviews' : 'play'}`,
   }),
   'review.hidden': ({ package: name, version, reason }) => ({
     title: `Your review of ${name}@${version} was hidden`,

@@ -1,4 +1,4 @@
 /** Reviews and ratings. */
 export { dropLostVotes, lockRating, writeRating } from './ratings.ts'
 export { reviewsModule } from './reviews.module.ts'
-export { findReview, reviewNotFound } from './reviews.store.ts'
+export { findHiddenReview, findReview, reviewNotFound } from './reviews.store.ts'

@@ -13,7 +13,7 @@ import { createRoutes, defineRoute, failures, json } from '../../core/http/route
 import type { Services } from '../../core/services.ts'
 import { findReadablePackage, type PackageServices } from '../packages/index.ts'
 import { readRating } from './ratings.ts'
-import { listReviews, reviewOf } from './reviews.store.ts'
+import { listHiddenReviews, listReviews, reviewOf } from './reviews.store.ts'
 import { deleteReview, putReview, replyToReview } from './write-review.ts'
 
 const packageParams = z.object({
@@ -139,6 +139,7 @@ async function reviewsPage(
   return {
     rating: { mean: rating.mean, score: rating.score, votes: rating.votes, by_stars: [...rating.byStars] },
     reviews: rows.map(reviewOf),
+    hidden: await listHiddenReviews(query, actor, found.id),
     next_cursor,
   }
 }

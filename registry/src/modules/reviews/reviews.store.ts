@@ -1,4 +1,4 @@
-import { AgentGymError, type Review } from '@agentgym/contract'
+import { AgentGymError, type Review, type ReviewList } from '@agentgym/contract'
 import { type RawBuilder, type SqlBool, sql } from 'kysely'
 import { type Actor, packageNotFound } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
@@ -50,6 +50,47 @@ export async function listReviews(
 export function findReview(query: Queries, id: string) {
   return shown(query).where('reviews.id', '=', id).executeTakeFirst()
 }
+
+/** The actor's review that operators hid. Throws `review_not_found`, also for reviews by others. */
+export async function findHiddenReview(query: Queries, actor: Actor, id: string) {
+  const [review] = await hiddenReviews(query, actor).where('reviews.id', '=', id).execute()
+  if (review === undefined) throw reviewNotFound(id)
+  return review
+}
+
+/** The actor's reviews of a package that operators hid, newest first. */
+export async function listHiddenReviews(
+  query: Queries,
+  actor: Actor | null,
+  packageId: string,
+): Promise<NonNullable<ReviewList['hidden']>> {
+  if (actor === null) return []
+  const rows = await hiddenReviews(query, actor)
+    .where('reviews.package_id', '=', packageId)
+    .orderBy('reviews.created_at', 'desc')
+    .limit(100)
+    .execute()
+  return rows.map(({ id, version, hidden_at: at, hidden_reason: reason, appeal }) => ({
+    ...{ id, version },
+    decision: { at: at.toISOString(), reason, appeal },
+  }))
+}
+
+const hiddenReviews = (query: Queries, { accountId }: Actor) =>
+  query
+    .selectFrom('reviews')
+    .innerJoin('versions', 'versions.id', 'reviews.version_id')
+    .innerJoin('packages', 'packages.id', 'reviews.package_id')
+    .select(['reviews.id', 'reviews.package_id', 'versions.version', 'packages.name as package'])
+    .select((eb) => eb.ref('reviews.hidden_at').$notNull().as('hidden_at'))
+    .select((eb) => eb.fn.coalesce('reviews.hidden_reason', sql<string>`''`).as('hidden_reason'))
+    .select(
+      sql<'open' | 'dismissed' | null>`(select state from reports where reason = 'appeal' and review_id = reviews.id
+        and created_at >= reviews.hidden_at order by created_at desc limit 1)`.as('appeal'),
+    )
+    .where('reviews.author_id', '=', accountId)
+    .where('reviews.hidden_at', 'is not', null)
+    .where('reviews.deleted_at', 'is', null)
 
 /** A visible review of a package that the actor may see. Throws the same `review_not_found` for every reason. */
 export async function findReadableReview(

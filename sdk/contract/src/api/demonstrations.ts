@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import { demonstrationSchema, keptEpisodeLimits, playedSeed } from '../demonstrations.ts'
 import { line, lines } from './fields.ts'
+import { decisionSchema } from './reviews.ts'
 
 const { steps, numbers, episodes } = keptEpisodeLimits
 const hash = z.string().regex(/^[0-9a-f]{64}$/)
@@ -45,6 +46,8 @@ export const keptEpisodeSchema = z
     message: z.string().nullable(),
     /** Username; null in the list of everyone’s, except to operators. */
     by: z.string().nullable(),
+    /** Why an operator removed it: it no longer counts. Absent in older servers. */
+    removed: decisionSchema.nullable().optional(),
     created_at: z.iso.datetime(),
   })
   .meta({ id: 'KeptEpisode' })

@@ -47,7 +47,9 @@ export const eventDataSchemas = {
   }),
   'package.taken_down': z.object({ ...subject, reason: z.string(), for_all: z.boolean() }),
   'package.restored': z.object({ ...subject, reason: z.string() }),
-  'appeal.dismissed': z.object({ ...subject, reason: z.string() }),
+  /** `about` is absent for packages. */
+  'appeal.dismissed': z.object({ ...subject, about: z.enum(['review', 'episode']).optional(), reason: z.string() }),
+  'appeal.upheld': z.object({ ...subject, about: z.enum(['review', 'episode']), reason: z.string() }),
   'review.hidden': z.object({ ...versioned, review: z.uuid(), reason: z.string() }),
   'demonstration.removed': z.object({ ...versioned, reason: z.string() }),
   'report.decided': z.object({

@@ -30,10 +30,25 @@ export const ratingSchema = z.object({
   by_stars: z.array(count).length(5),
 })
 
+/** A decision of the operators, and the state of its appeal. */
+export const decisionSchema = z.object({
+  at: moment,
+  reason: z.string(),
+  /** Null: not appealed. Upheld appeals undo the decision. */
+  appeal: z.enum(['open', 'dismissed']).nullable(),
+})
+
 export const reviewListRequestSchema = z.object(pageFields)
 export const reviewListSchema = z
-  .object({ rating: ratingSchema, reviews: z.array(reviewSchema), next_cursor: z.string().nullable() })
+  .object({
+    rating: ratingSchema,
+    reviews: z.array(reviewSchema),
+    /** The caller's own reviews that operators hid. Absent in older servers. */
+    hidden: z.array(z.object({ id: z.uuid(), version: z.string(), decision: decisionSchema })).optional(),
+    next_cursor: z.string().nullable(),
+  })
   .meta({ id: 'ReviewList' })
+export type ReviewList = z.infer<typeof reviewListSchema>
 
 export const putReviewRequestSchema = z.strictObject({
   version: line(z.string().max(64)),
@@ -54,9 +69,13 @@ export const reportSchema = z
     id: z.uuid(),
     package: z.string(),
     review: z.uuid().nullable(),
-    /** `appeal`: the owner appeals a takedown. */
+    /** The kept episode whose removal is appealed. Absent in older servers. */
+    demonstration: z.uuid().nullable().optional(),
+    /** `appeal`: the owner, author or player appeals a decision. */
     reason: z.enum([...reportReasonSchema.options, 'appeal']),
     text: z.string(),
+    /** Of an appeal: the reason of the appealed decision, if it is known. Absent in older servers. */
+    appealed_reason: z.string().nullable().optional(),
     by: z.string(),
     state: z.enum(['open', 'dismissed', 'upheld']),
     decision: z.object({ by: z.string(), reason: z.string(), at: moment }).nullable(),
@@ -73,7 +92,7 @@ export const reportListSchema = z
   .object({ reports: z.array(reportSchema), next_cursor: z.string().nullable() })
   .meta({ id: 'ReportList' })
 
-/** Upholding a report hides the review or takes the package down; upholding an appeal restores the package. */
+/** Upholding a report hides the review or takes the package down; upholding an appeal restores what it is about. */
 export const decideReportRequestSchema = z.strictObject({
   decision: z.enum(['dismissed', 'upheld']),
   reason,
@@ -92,7 +111,8 @@ export const appealRequestSchema = z.strictObject({ text })
 export const moderationSchema = z
   .object({
     package: z.string(),
-    taken_down: z.object({ at: moment, reason: z.string() }).nullable(),
+    /** `appeal` is absent in older servers. */
+    taken_down: decisionSchema.partial({ appeal: true }).nullable(),
     /** Oldest first, as the audit log has them. */
     trail: z.array(z.object({ at: moment, action: z.string(), by: z.string(), reason: z.string() })),
   })

@@ -378,6 +378,8 @@ export const apiRoutes = {
     body: reviews.restoreRequestSchema,
     response: reviews.moderationSchema,
   },
+  'POST /v1/reviews/{id}/appeals': { body: reviews.appealRequestSchema, response: reviews.reportSchema },
+  'POST /v1/demonstrations/{id}/appeals': { body: reviews.appealRequestSchema, response: reviews.reportSchema },
   'POST /v1/packages/{scope}/{name}/appeals': { body: reviews.appealRequestSchema, response: reviews.moderationSchema },
   'POST /v1/usage-events': { body: payments.usageEventsRequestSchema, response: payments.usageAcceptedSchema },
   'POST /v1/call-allowance': { body: payments.callAllowanceRequestSchema, response: payments.callAllowanceSchema },

@@ -135,11 +135,11 @@ function ReportItem({ report, failure }: { report: Report; failure: (FormFailure
       </div>
       <p class="report-facts">
         <span>
-          {report.review !== null ? 'review reported' : report.reason === 'appeal' ? 'appealed' : 'reported'} by{' '}
-          <a href={`/@${report.by}`}>{report.by}</a>
+          {reportedAs(report)} by <a href={`/@${report.by}`}>{report.by}</a>
         </span>
         <Time at={report.created_at} />
       </p>
+      {report.appealed_reason && <p class="dim">Reason of the decision: {report.appealed_reason}</p>}
       <p class="report-text">{report.text}</p>
       {decision === null ? (
         <Form action={`/operator/reports/${report.id}/decision`} failure={failure} fields={['reason']}>
@@ -172,6 +172,11 @@ function ReportItem({ report, failure }: { report: Report; failure: (FormFailure
       )}
     </article>
   )
+}
+
+function reportedAs({ reason, review, demonstration }: Report): string {
+  const what = review !== null ? 'review ' : demonstration ? 'episode ' : ''
+  return `${what}${reason === 'appeal' ? 'appealed' : 'reported'}`
 }
 
 function PackageForm({ values, failure }: { values?: ModerationValues; failure: FormFailure | null }) {

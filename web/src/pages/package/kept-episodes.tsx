@@ -7,6 +7,7 @@ import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/values.tsx'
 import { formatCount } from '../../format.ts'
 import { usePage } from '../../layout/page-context.ts'
+import { appealAddress } from './appeal.tsx'
 import type { PlayPage } from './read-play.ts'
 
 type KeptEpisodesProps = { play: PlayPage; kept: KeptEpisodeList }
@@ -41,8 +42,9 @@ export function KeptEpisodes({ play: { shown, moderated }, kept }: KeptEpisodesP
             ...columns,
             {
               title: 'Actions',
-              cell: ({ id, state }) => (
+              cell: ({ id, state, version, removed }) => (
                 <span class="kept-actions">
+                  {removed && <a href={appealAddress(shown.details.name, { episode: id, version })}>Appeal</a>}
                   {state === 'kept' && (
                     <a href={`/v1/demonstrations/${id}/episode.jsonl`} download>
                       Download
@@ -69,7 +71,8 @@ const columns: Column<KeptEpisode>[] = [
   { title: 'Kept', wide: true, cell: ({ created_at }) => <Time at={created_at} /> },
 ]
 
-function Score({ episode: { state, return: sum, message } }: { episode: KeptEpisode }) {
+function Score({ episode: { state, return: sum, message, removed } }: { episode: KeptEpisode }) {
+  if (removed) return <span class="kept-refused">Removed: {removed.reason}</span>
   if (state === 'checking') return <span data-checking>Replaying</span>
   if (state === 'refused') return <span class="kept-refused">Refused: {message}</span>
   return <>{sum === null ? '–' : formatValue(Number(sum.toPrecision(4)))}</>

@@ -11,6 +11,7 @@ import { formatBytes, formatCount } from '../../format.ts'
 import { usePage } from '../../layout/page-context.ts'
 import { accountsOf } from '../../session/accounts.ts'
 import { badgeMarkdown } from '../badges.ts'
+import { appealAddress } from './appeal.tsx'
 import type { PackageView } from './read-package.ts'
 
 type PackageFrameProps = {
@@ -86,14 +87,15 @@ function Tag({ page: { kind }, filter, text = Object.values(filter)[0] }: TagPro
 }
 
 /** Takedown and deprecation notices. */
-function Notices({ view: { page } }: { view: PackageView }) {
+function Notices({ view: { page, member } }: { view: PackageView }) {
   const { taken_down: takenDown, latest } = page
   return (
     <>
       {takenDown !== null && (
         <Notice kind="failure">
           Taken down by the operators of this server on {takenDown.at.slice(0, 10)}
-          {takenDown.reason === null ? '.' : `: ${takenDown.reason}`}
+          {takenDown.reason === null ? '.' : `: ${takenDown.reason}`}{' '}
+          {member && <a href={appealAddress(page.name)}>Appeal</a>}
         </Notice>
       )}
       {latest !== null && latest.deprecated !== null && (

@@ -1,15 +1,16 @@
-import type { Review } from '@agentgym/contract'
+import type { Review, ReviewList } from '@agentgym/contract'
 import { attempt, type FormFailure } from '../../app/form.ts'
 import { route } from '../../app/route.ts'
 import type { Visit } from '../../app/visit.ts'
 import { Button } from '../../components/controls.tsx'
 import { Field, Form } from '../../components/form.tsx'
 import { Icon } from '../../components/icon.tsx'
-import { EmptyState } from '../../components/messages.tsx'
+import { EmptyState, Notice } from '../../components/messages.tsx'
 import { packageAddress } from '../../components/package-list.tsx'
 import { Time } from '../../components/values.tsx'
 import { formatCount } from '../../format.ts'
 import { usePage } from '../../layout/page-context.ts'
+import { appealAddress } from './appeal.tsx'
 import { PackageFrame } from './package-frame.tsx'
 import { packagePath, readPackage } from './read-package.ts'
 
@@ -86,6 +87,7 @@ async function reviewsPage(visit: Visit, refused: RefusedReview | null): Promise
 type ReviewPage = {
   rating: { mean?: number | null; score: number | null; votes: number; by_stars: number[] }
   reviews: Review[]
+  hidden?: ReviewList['hidden']
   next_cursor: string | null
 }
 /** The refused form: a review, or a reply. */
@@ -111,6 +113,13 @@ function ReviewsTab({ name, version, reviews, first, member, refused = null }: R
     <section class="package-section" aria-labelledby="reviews">
       <h2 id="reviews">Reviews</h2>
       <Stars rating={reviews.rating} />
+      {first &&
+        reviews.hidden?.map(({ id, version: of, decision: { reason } }) => (
+          <Notice kind="warning">
+            Your review of {of} was hidden{reason === '' ? '.' : `: ${reason}`}{' '}
+            <a href={appealAddress(name, { review: id })}>Appeal</a>
+          </Notice>
+        ))}
       {account === null ? (
         <p class="dim">
           <a href={`/login?next=${encodeURIComponent(address)}`}>Log in</a> to write a review. Buyers can review; free

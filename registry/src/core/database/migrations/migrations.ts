@@ -46,6 +46,7 @@ import { packageDays } from './0045-package-days.ts'
 import { packedCurves } from './0046-packed-curves.ts'
 import { gpus } from './0047-gpus.ts'
 import { arrivals } from './0049-arrivals.ts'
+import { appeals } from './0050-appeals.ts'
 import { largeTables } from './0051-large-tables.ts'
 import { agentSums } from './0052-agent-sums.ts'
 import type { Migration } from './migration.ts'
@@ -100,6 +101,7 @@ export const migrations: readonly Migration[] = [
   packedCurves,
   gpus,
   arrivals,
+  appeals,
   largeTables,
   agentSums,
 ]
