@@ -39,6 +39,7 @@ describeOnEngines('/metrics on $kind', ({ open }) => {
       expect(sampled(families, 'queue_leased', { kind })).toBe(0)
     }
     expect(sampled(families, 'workers_connected')).toBe(0)
+    for (const name of ['open', 'cents_per_hour', 'cents_per_day']) expect(sampled(families, `rentals_${name}`)).toBe(0)
     expect(sampled(families, 'db_connections_active')).toBeGreaterThanOrEqual(0)
     expect(sampled(families, 'process_resident_memory_bytes')).toBeGreaterThan(2 ** 20)
     expect(families.get('training_iteration_duration_seconds')?.type).toBe('histogram')

@@ -12,6 +12,7 @@ import { declare } from '../core/http/route.ts'
 import { exposition, groupRegistries, processRegistries } from '../core/observability/process-metrics.ts'
 import type { QueueSummary } from '../core/queue/job-queue.ts'
 import type { ServerConfig, Services } from '../core/services.ts'
+import { readSpent } from '../modules/rentals/index.ts'
 import { type Remembered, remembered } from './operating/remembered.ts'
 import { durationBuckets, type EndedRuns, endedRuns, type FinalState } from './run-counts.ts'
 
@@ -110,6 +111,12 @@ function databaseMetrics(figures: DatabaseValues | undefined): Registry {
   )
 
   gauge('workers_connected', 'Workers seen in the last two minutes.').set(figures.workersConnected)
+  gauge('rentals_open', 'Machines rented for the queue that have not ended.').set(figures.rentals.machines)
+  gauge('rentals_cents_per_hour', 'What they cost an hour, in US cents.').set(figures.rentals.cents_per_hour)
+  gauge(
+    'rentals_cents_per_day',
+    'What machines rented in the last 24 hours have cost or may still cost, in US cents.',
+  ).set(figures.rentals.cents_per_day)
   gauge('workers_held_back', 'Workers that get no evaluations, because others contradict their results.').set(
     figures.workersHeldBack,
   )
@@ -155,6 +162,8 @@ type DatabaseValues = {
   /** Workers seen within two lease periods. */
   workersConnected: number
   workersHeldBack: number
+  /** Machines rented for the queue. */
+  rentals: Awaited<ReturnType<typeof readSpent>>
   /** The first 200 by name. Of workers with the same name, the busiest. */
   usage: Map<string, WorkerUsage>
 }
@@ -198,7 +207,8 @@ async function readDatabaseValues(
   const queue = await services.queue.summary()
   const audit = await remembered(database.query, 'audit')
   const backup = await remembered(database.query, 'backup')
-  return { runsActive, ended, queue, audit, backup, ...(await readWorkers(database)) }
+  const rentals = await readSpent(database.query)
+  return { runsActive, ended, queue, audit, backup, rentals, ...(await readWorkers(database)) }
 }
 
 async function countActive({ query }: Database): Promise<number> {

@@ -20,6 +20,7 @@ import { ordersModule } from '../modules/orders/index.ts'
 import { checkJobs, packagesModule } from '../modules/packages/index.ts'
 import { paymentsModule, requireMoneyDatabase } from '../modules/payments/index.ts'
 import { pricesModule } from '../modules/prices/index.ts'
+import { rentalsModule } from '../modules/rentals/index.ts'
 import { reviewsModule } from '../modules/reviews/index.ts'
 import { runsModule, trainJobs } from '../modules/runs/index.ts'
 import { ensureSigningKey, evaluateJobs, verificationModule } from '../modules/verification/index.ts'
@@ -58,6 +59,7 @@ export async function openModules(services: AppServices, library?: OpenBuiltIn):
     npmModule(services, library),
     jobsModule(services, jobs),
     runsModule(services),
+    rentalsModule(services),
     demonstrationsModule(services),
     verificationModule(services),
     hostingModule(services),

@@ -34,6 +34,8 @@ export type WorkerOptions = {
   kinds?: WorkerKind[]
   /** Takes the training of this run, and nothing else. Default: any job. */
   run?: string | undefined
+  /** Takes trainings that need a GPU, and nothing else. Default: any job. */
+  gpuOnly?: boolean | undefined
   /** Concurrent jobs. Default: what the machine can run. If trainings are among them, short jobs have one more slot. */
   slots?: number
   /** Display name. Default: the machine's name. */
@@ -145,7 +147,7 @@ async function work(worker: Worker, slot: Slot): Promise<void> {
         const answer = await withinTime(requestLimitMs, signal, (within) =>
           leaseJob(client, {
             ...{ kinds: slot.kinds, worker: worker.describe(), freeGpus: worker.gpus.free },
-            ...{ run: options.run, signal: within },
+            ...{ run: options.run, gpuOnly: options.gpuOnly, signal: within },
           }),
         )
         return answer && { ...answer, gpus: gpusOf(worker, answer.job) }

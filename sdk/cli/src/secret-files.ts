@@ -16,6 +16,9 @@ export const secretVariables = [
   'AWS_ACCESS_KEY_ID',
   'AWS_SECRET_ACCESS_KEY',
   'AGENTGYM_TOKEN',
+  'AGENTGYM_WORKER_TOKEN',
+  'RUNPOD_API_KEY',
+  'DSTACK_TOKEN',
   'AGENTGYM_PASSWORD',
 ] as const
 

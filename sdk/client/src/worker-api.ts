@@ -42,6 +42,8 @@ type LeaseRequest = {
   run?: string | undefined
   /** Numbers of the worker's GPUs that no run has. Default: all. */
   freeGpus?: number[]
+  /** Only trainings that need a GPU. */
+  gpuOnly?: boolean | undefined
   signal?: AbortSignal
 }
 
@@ -65,12 +67,12 @@ function requireProtocol(response: Response): void {
 /** The next job of one of `kinds`, leased to us; undefined where there is none. */
 export async function leaseJob(
   client: Client,
-  { kinds, worker, run, freeGpus, signal }: LeaseRequest,
+  { kinds, worker, run, freeGpus, gpuOnly, signal }: LeaseRequest,
 ): Promise<(LeaseTerm & { job: LeasedJob }) | undefined> {
   const response = await postJson(
     client,
     '/v1/jobs/lease',
-    { kinds, worker, run, free_gpus: freeGpus },
+    { kinds, worker, run, free_gpus: freeGpus, ...(gpuOnly ? { gpu_only: true } : {}) },
     signal,
     asWorker,
   )

@@ -23,8 +23,10 @@ export type GpuOffer = {
 }
 
 export type WorkerOrder = {
-  /** ID of the run that the worker trains. */
+  /** ID of what owns the worker: the run that it trains, or with `pool` its rental. */
   run: string
+  /** Set for a worker of the whole queue: its name, and how long it waits for a run that needs a GPU. */
+  pool?: { worker: string; idleSeconds: number } | undefined
   /** Address of the server that has the run, as the user names it: by this a sweep knows whose worker it is. */
   owner: string
   /** Address of the server, as the worker reaches it. */
@@ -119,10 +121,11 @@ export function markedBy(variables: Readonly<Record<string, unknown>>): Pick<Ren
 const idleSeconds = 120
 
 /** The parameters of the worker's image. */
-export function workerParameters({ run, maxSeconds }: WorkerOrder): string[] {
+export function workerParameters({ run, pool, maxSeconds }: WorkerOrder): string[] {
   return [
-    ...['worker', '--run', run, '--kinds', 'train', '--slots', '1', '--name', `rented-${run.slice(0, 8)}`],
-    ...['--exit-when-idle', String(idleSeconds), '--end-after', String(maxSeconds)],
+    ...(pool === undefined ? ['worker', '--run', run] : ['worker', '--gpu-only']),
+    ...['--kinds', 'train', '--slots', '1', '--name', pool?.worker ?? `rented-${run.slice(0, 8)}`],
+    ...['--exit-when-idle', String(pool?.idleSeconds ?? idleSeconds), '--end-after', String(maxSeconds)],
   ]
 }
 

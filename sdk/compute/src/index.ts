@@ -9,6 +9,7 @@ export {
   type RentedWorker,
   runOf,
   type WorkerOrder,
+  workerNameOf,
 } from './compute-provider.ts'
 export { findProvider, requireProvider } from './find-provider.ts'
 export { endWorkerOf, findWorkerOf, rentWorker } from './rent-worker.ts'

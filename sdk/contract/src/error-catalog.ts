@@ -136,6 +136,7 @@ export const errorCatalog = {
   training_cancelled: { exit: 1, status: 409, summary: 'The run was canceled; its last checkpoint is kept.' },
   session_not_found: { exit: 1, status: 404, summary: 'The session of an environment does not exist, or has ended.' },
   capacity_reached: { exit: 1, status: 503, summary: 'The server has no environment free.' },
+  rental_not_found: { exit: 1, status: 404, summary: 'There is no such rental.' },
   run_not_found: { exit: 1, status: 404, summary: 'The run does not exist, or you have no access to it.' },
   run_state_conflict: { exit: 1, status: 409, summary: 'The run is in a state that does not allow this.' },
   run_has_no_agent: { exit: 1, status: 409, summary: 'The run has not produced a trained agent.' },

@@ -275,6 +275,7 @@ export {
 } from './api/packages.ts'
 export * from './api/payments.ts'
 export * from './api/prices.ts'
+export * from './api/rentals.ts'
 export * from './api/reviews.ts'
 export { type ApiMethod, type ApiRoute, apiRoutes } from './api/routes.ts'
 export {

@@ -358,6 +358,22 @@ export type WorkerTable = {
   trains: Generated<boolean>
 }
 
+/** Machines rented for the queue; amounts in US cents. See the module rentals. */
+export type RentalTable = {
+  id: Id
+  token_id: Fixed<string>
+  provider: Fixed<string>
+  gpu: Fixed<string>
+  memory_bytes: Fixed<number | null>
+  cents_per_hour: Fixed<number>
+  created_at: CreatedAt
+  ends_at: Fixed<Date>
+  busy_at: Generated<Date>
+  closed_at: Nullable<Date>
+  reason: Nullable<string>
+  ended_at: Nullable<Date>
+}
+
 export type TrainingSchema = {
   demonstrations: DemonstrationTable
   training_runs: TrainingRunTable
@@ -380,4 +396,5 @@ export type TrainingSchema = {
   standings: StandingTable
   nondeterministic_scenarios: NondeterministicScenarioTable
   workers: WorkerTable
+  rentals: RentalTable
 }

@@ -14,13 +14,13 @@ export type GpuNeed = { gpus: number; gpu_memory: number; gpu_uses: readonly str
 
 export const noGpus: GpuNeed = { gpus: 0, gpu_memory: 0, gpu_uses: [] }
 
-/** What a worker offers: the memory of each free GPU in bytes, and what it can compute on them. */
-export type GpuOffer = { memories: readonly number[]; uses: readonly GpuUse[] }
+/** What a worker offers: the memory of each free GPU in bytes, and what it can compute on them. `only`: to nothing else. */
+export type GpuOffer = { memories: readonly number[]; uses: readonly GpuUse[]; only: boolean }
 
 /** `free`: numbers of its GPUs that no run has; absent: all. A worker that reports no versions offers nothing. */
-export function gpuOffer(worker: WorkerDescription | undefined, free?: readonly number[]): GpuOffer {
+export function gpuOffer(worker: WorkerDescription | undefined, free?: readonly number[], only = false): GpuOffer {
   const { gpus = [], cuda } = worker ?? {}
-  if (cuda === undefined) return { memories: [], uses: [] }
+  if (cuda === undefined) return { memories: [], uses: [], only }
   const offered = gpus.filter((_, index) => free === undefined || free.includes(index))
   return {
     memories: offered.map(({ memory_bytes }) => memory_bytes),
@@ -28,13 +28,15 @@ export function gpuOffer(worker: WorkerDescription | undefined, free?: readonly 
       ...(cuda.libtorch === null ? [] : (['learner'] as const)),
       ...(cuda.onnxruntime === null ? [] : (['rollouts'] as const)),
     ],
+    only,
   }
 }
 
 /** Whether a worker that offers this can serve a job, by columns of `jobs`. */
-export function isServedBy({ memories, uses }: GpuOffer): RawBuilder<boolean> {
-  if (memories.length === 0) return sql<boolean>`gpus = 0`
-  return sql<boolean>`(gpus = 0 or (gpu_uses <@ ${sql.val([...uses])}::text[] and gpus <= (
+export function isServedBy({ memories, uses, only }: GpuOffer): RawBuilder<boolean> {
+  const without = only ? sql`false` : sql`gpus = 0`
+  if (memories.length === 0) return sql<boolean>`${without}`
+  return sql<boolean>`(${without} or (gpus > 0 and gpu_uses <@ ${sql.val([...uses])}::text[] and gpus <= (
     select count(*) from unnest(${sql.val([...memories])}::bigint[]) as gpu (memory) where gpu.memory >= gpu_memory)))`
 }
 

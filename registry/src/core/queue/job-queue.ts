@@ -2,7 +2,7 @@ import assert from 'node:assert'
 import { randomInt } from 'node:crypto'
 import { type JobKind, jobKindSchema } from '@agentgym/contract'
 import { type RawBuilder, sql, type Transaction } from 'kysely'
-import type { Database } from '../database/database.ts'
+import type { Database, Queries } from '../database/database.ts'
 import type { Schema } from '../database/schema.ts'
 import {
   costOf,
@@ -13,7 +13,7 @@ import {
   presentTurn,
   takeTurn,
 } from './fair-order.ts'
-import { type GpuNeed, type GpuOffer, gpuOffer, isServedBy, noGpus } from './gpu-matching.ts'
+import { couldServe, type GpuNeed, type GpuOffer, gpuOffer, isConnected, isServedBy, noGpus } from './gpu-matching.ts'
 import type { Attempt, LeasedAttempt } from './job-handler.ts'
 import { leasable, leaseLost, leaseOf, readLease, setLeased, setReleased } from './leases.ts'
 
@@ -255,6 +255,19 @@ export class JobQueue {
       return { waiting, leased, oldestSeconds, workers }
     }
     return { replay: of('replay'), check: of('check'), evaluate: of('evaluate'), train: of('train') }
+  }
+
+  /**
+   * Waiting trainings that need one GPU, oldest first. `served`: whether a connected worker has such a GPU, free or not.
+   */
+  async waitingForGpu(query: Queries): Promise<{ id: string; memory: number; seconds: number; served: boolean }[]> {
+    const [gpus, gpu_memory, gpu_uses] = [sql.ref('jobs.gpus'), sql.ref('jobs.gpu_memory'), sql.ref('jobs.gpu_uses')]
+    const { rows } = await sql<{ id: string; memory: number; seconds: number; served: boolean }>`
+      select id, gpu_memory::float8 as memory, extract(epoch from now() - created_at)::int as seconds,
+        exists (select from workers where ${isConnected} and workers.trains and ${couldServe({ gpus, gpu_memory, gpu_uses })}) as served
+      from jobs where kind = 'train' and gpus = 1 and priority >= 0 and ${leasable(limits.train.attempts)}
+      order by created_at, id limit 1000`.execute(query)
+    return rows
   }
 
   /** Number of waiting and leased jobs, and of jobs per worker ID. */

@@ -13,7 +13,7 @@ import { noteWorker } from './workers.store.ts'
 export async function leaseJob(
   services: Pick<Services, 'database' | 'queue' | 'config' | 'log'>,
   handlers: JobHandler[],
-  { kinds, worker, free_gpus: free, owner = installationOwner, run }: LeaseRequest,
+  { kinds, worker, free_gpus: free, gpu_only: gpuOnly, owner = installationOwner, run }: LeaseRequest,
 ): Promise<LeasedJob | undefined> {
   const { queue } = services
   const { database } = services
@@ -25,7 +25,7 @@ export async function leaseJob(
   for (const handler of wanted)
     if (waiting.includes(handler.kind) && (await handler.admits?.(place)) !== false) open.set(handler.kind, handler)
   const kindsInOrder = await queue.ordered([...open.keys()])
-  const offer = gpuOffer(worker, free)
+  const offer = gpuOffer(worker, free, gpuOnly)
   // Idle-time jobs come after all other jobs, of any kind.
   for (const idle of [false, true])
     for (const kind of kindsInOrder) {
@@ -44,6 +44,7 @@ type LeaseRequest = {
   worker?: WorkerDescription | undefined
   /** See `gpuOffer`. */
   free_gpus?: number[] | undefined
+  gpu_only?: boolean | undefined
   /** ID of the account of the worker's token. Default: the installation itself. */
   owner?: string
   /** Only the job of this run. */

@@ -24,6 +24,7 @@ import {
   gpuMemoryRange,
   gpuNameOption,
   hourlyPrice,
+  noProviders,
   offerJson,
   printProblems,
 } from '../renting/gather-offers.ts'
@@ -35,6 +36,7 @@ import { formatAge } from '../terminal/format-values.ts'
 import { confirm } from '../terminal/prompts.ts'
 import { renderTable } from '../terminal/table.ts'
 import { safeText } from '../terminal/text.ts'
+import { addGpusServe } from './gpus-serve.ts'
 
 const providerOption = ['--provider <NAME>', `${providerNames.join(', ')} (default: all with credentials)`] as const
 
@@ -61,6 +63,7 @@ export function addGpuCommands(program: Command, action: MakeAction): void {
     .description('list rented workers, and end those that no open run owns')
     .option(...providerOption)
     .action(action(gpusSweep))
+  addGpusServe(group, action)
 }
 
 export type GpusFlags = GpuNeedFlags & { provider?: string }
@@ -85,15 +88,6 @@ export async function gpus(flags: GpusFlags, context: CommandContext): Promise<v
 
 function providerOf({ provider }: GpusFlags) {
   return provider === undefined ? undefined : oneOf('provider', provider, providerNames)
-}
-
-function noProviders(): AgentGymError {
-  return new AgentGymError({
-    code: 'compute_credentials_missing',
-    message: 'No credentials of a provider of GPUs were found on this machine',
-    hint: 'Set RUNPOD_API_KEY, add a project with dstack project add, or set KUBECONFIG.',
-    data: { providers: [...providerNames] },
-  })
 }
 
 function offerLines(offers: readonly GpuOffer[], { terminal }: CommandContext): string[] {

@@ -41,6 +41,7 @@ export function addWorkerCommand(program: Command, action: MakeAction): void {
       wholeNumber('exit-when-idle', { least: 1, greatest: 86_400 }),
     )
     .option('--run <ID>', 'train this run and nothing else, for engines that start a worker per run', runId)
+    .option('--gpu-only', 'run trainings that need a GPU and nothing else, for machines that are paid by the hour')
     .option(
       '--end-after <SECONDS>',
       'save and release jobs and end after this long, at the latest a minute later',
@@ -65,6 +66,7 @@ type WorkerFlags = {
   withoutWalls?: string
   exitWhenIdle?: number
   run?: string
+  gpuOnly?: boolean
   endAfter?: number
   endPod?: boolean
 }
@@ -130,6 +132,7 @@ async function runJobs(flags: WorkerFlags, context: CommandContext): Promise<voi
         slots: flags.slots,
         name: flags.name,
         run: flags.run,
+        gpuOnly: flags.gpuOnly,
         stop: interrupt.signal,
         signal: abandoned.signal,
         // Polling the local server is cheap, and its user is waiting.

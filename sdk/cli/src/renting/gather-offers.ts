@@ -48,6 +48,15 @@ export async function findProviders(
   return { providers, problems }
 }
 
+export function noProviders(): AgentGymError {
+  return new AgentGymError({
+    code: 'compute_credentials_missing',
+    message: 'No credentials of a provider of GPUs were found on this machine',
+    hint: 'Set RUNPOD_API_KEY, add a project with dstack project add, or set KUBECONFIG.',
+    data: { providers: [...providerNames] },
+  })
+}
+
 /** What can be rented now. A provider that does not answer does not hide the others, unless it is the one that is named. */
 export async function gatherOffers(
   name: ProviderName | undefined,

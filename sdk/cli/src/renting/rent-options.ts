@@ -33,21 +33,30 @@ export function addRentOptions(command: Command): Command {
 
 export type WorkerSource = { image: string; token: string; server: string; withoutWalls: string | undefined }
 
-/** What every rented worker needs. Throws `config_invalid` and `unauthenticated` before anything is started. */
-export function workerSource({ server }: Connection, flags: RentFlags, { io }: CommandContext): WorkerSource {
-  const { AGENTGYM_WORKER_IMAGE, AGENTGYM_WORKER_TOKEN: token } = io.environment
+/** What the worker of a run needs. Throws `config_invalid` and `unauthenticated` before anything is started. */
+export function workerSource(connection: Connection, flags: RentFlags, context: CommandContext): WorkerSource {
+  const machine = machineSource(connection, flags, context)
+  const token = context.io.environment.AGENTGYM_WORKER_TOKEN
+  if (token) return { ...machine, token }
+  throw new AgentGymError({
+    code: 'unauthenticated',
+    message: 'AGENTGYM_WORKER_TOKEN is not set',
+    hint: 'The rented worker needs a token with the scope worker. An operator creates it: agentgym token create rented --username NAME --scope worker --kinds train',
+    data: { server: connection.server },
+  })
+}
+
+/** What every rented worker needs beside a token. Throws `config_invalid`. */
+export function machineSource(
+  { server }: Connection,
+  flags: RentFlags,
+  { io }: CommandContext,
+): Omit<WorkerSource, 'token'> {
+  const { AGENTGYM_WORKER_IMAGE } = io.environment
   const image = flags.gpuImage ?? AGENTGYM_WORKER_IMAGE
   if (!image) {
     const hint = 'Build the worker image, push it to a registry that the provider reaches, and name it by digest.'
     throw invalid('gpu-image', 'A rented GPU needs --gpu-image or AGENTGYM_WORKER_IMAGE, which are not set', hint)
-  }
-  if (!token) {
-    throw new AgentGymError({
-      code: 'unauthenticated',
-      message: 'AGENTGYM_WORKER_TOKEN is not set',
-      hint: 'The rented worker needs a token with the scope worker. An operator creates it: agentgym token create rented --username NAME --scope worker --kinds train',
-      data: { server },
-    })
   }
   const reached = flags.gpuServer ?? server
   const url = URL.parse(reached)
@@ -57,7 +66,7 @@ export function workerSource({ server }: Connection, flags: RentFlags, { io }: C
     const hint = 'Give the server a public address, or one that the machine reaches, with --gpu-server URL.'
     throw invalid('gpu-server', `A rented machine cannot reach ${server}`, hint)
   }
-  return { image, token, server: reached, withoutWalls: flags.gpuWithoutWalls }
+  return { image, server: reached, withoutWalls: flags.gpuWithoutWalls }
 }
 
 function invalid(field: string, message: string, hint = 'Use an http or https address.'): AgentGymError {

@@ -94,6 +94,8 @@ export const leaseRequestSchema = z.strictObject({
   run: z.uuid().optional(),
   /** Numbers of its GPUs that no run has, in the order of the description. Absent: all. */
   free_gpus: z.array(z.int().min(0).max(63)).max(64).optional(),
+  /** Leases trainings that need a GPU and nothing else. Absent: others, too. */
+  gpu_only: z.literal(true).optional(),
 })
 
 const tarballFields = {

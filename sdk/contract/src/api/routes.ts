@@ -13,6 +13,7 @@ import * as orders from './orders.ts'
 import * as packages from './packages.ts'
 import * as payments from './payments.ts'
 import * as prices from './prices.ts'
+import * as rentals from './rentals.ts'
 import * as reviews from './reviews.ts'
 import * as rpc from './rpc.ts'
 import * as runs from './runs.ts'
@@ -49,6 +50,10 @@ export const apiRoutes = {
   },
   'GET /v1/queue-history': { query: jobs.queueHistoryRequestSchema, response: jobs.queueHistorySchema },
   'GET /v1/status': { response: runs.serverStatusSchema },
+  'GET /v1/rentals': { query: rentals.rentalListRequestSchema, response: rentals.rentalListSchema },
+  'POST /v1/rentals': { body: rentals.reserveRentalRequestSchema, response: rentals.reservedRentalSchema },
+  'GET /v1/rentals/{id}': { response: rentals.rentalSchema },
+  'PUT /v1/rentals/{id}': { body: rentals.endRentalRequestSchema, response: rentals.rentalSchema },
   'POST /v1/worker-holds/{id}/release': {},
   'DELETE /v1/packages/{scope}/{name}/versions/{version}/nondeterministic': { response: verification.clearedSchema },
   'GET /v1/seasons': { query: verification.seasonsRequestSchema, response: verification.seasonListSchema },

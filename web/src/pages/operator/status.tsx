@@ -1,4 +1,4 @@
-import { formatAmount, type QueueHistory, type ServerStatus } from '@agentgym/contract'
+import { formatAmount, type QueueHistory, type RentalList, type ServerStatus } from '@agentgym/contract'
 import { attempt, type FormFailure } from '../../app/form.ts'
 import { route } from '../../app/route.ts'
 import type { Html, Visit } from '../../app/visit.ts'
@@ -21,7 +21,11 @@ export const operatorRoutes = [
     const window = visit.query.get('window') === 'week' ? ('week' as const) : ('day' as const)
     const { data: history } = await visit.api.GET('/v1/queue-history', { params: { query: { window } } })
     const status = await readStatus(visit)
-    return visit.page(<QueuePage status={status} history={history} window={window} />, { title: 'Queue', hidden: true })
+    const { data: renting } = await visit.api.GET('/v1/rentals', {})
+    return visit.page(<QueuePage status={status} renting={renting} history={history} window={window} />, {
+      title: 'Queue',
+      hidden: true,
+    })
   }),
 
   route('get', '/operator/workers', operator, async (visit) =>
@@ -71,10 +75,10 @@ const kinds: { kind: keyof ServerStatus['queue']; title: string; text: string }[
   { kind: 'train', title: 'Training', text: 'runs' },
 ]
 
-type QueuePageProps = { status: ServerStatus; history: QueueHistory; window: 'day' | 'week' }
+type QueuePageProps = { status: ServerStatus; renting: RentalList; history: QueueHistory; window: 'day' | 'week' }
 
 /** Queued and running jobs, now and before. */
-function QueuePage({ status, history, window }: QueuePageProps) {
+function QueuePage({ status, renting, history, window }: QueuePageProps) {
   const there = status.workers.filter(({ state }) => state !== 'silent')
   const slots = there.reduce((sum, worker) => sum + worker.slots, 0)
   const used = there.reduce((sum, worker) => sum + worker.running, 0)
@@ -95,6 +99,14 @@ function QueuePage({ status, history, window }: QueuePageProps) {
         <Metric label="Workers" note={`${status.workers.length - there.length} offline`}>
           {there.length}
         </Metric>
+        {renting.rentals.length > 0 && (
+          <Metric
+            label="Rented machines"
+            note={`${formatAmount(renting.spent.cents_per_hour, 'USD')} an hour, at most ${formatAmount(renting.spent.cents_per_day, 'USD')} in 24 hours`}
+          >
+            {renting.rentals.length}
+          </Metric>
+        )}
       </Metrics>
       <Table
         caption="Jobs by kind"
@@ -124,7 +136,7 @@ const windows = [
 ] as const
 
 /** Curves of the queue and the workers; sampled each minute. */
-function QueueHistorySection({ history: { since, points }, window }: Omit<QueuePageProps, 'status'>) {
+function QueueHistorySection({ history: { since, points }, window }: Pick<QueuePageProps, 'history' | 'window'>) {
   const hours = (at: string) => (Date.parse(at) - Date.parse(since)) / 3_600_000
   const unit = `Hours since ${since.slice(0, 16).replace('T', ' ')} UTC`
   const byKind = (read: (sample: QueueHistory['points'][number]['kinds']['train']) => number) =>

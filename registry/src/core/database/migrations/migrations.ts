@@ -49,6 +49,7 @@ import { arrivals } from './0049-arrivals.ts'
 import { appeals } from './0050-appeals.ts'
 import { largeTables } from './0051-large-tables.ts'
 import { agentSums } from './0052-agent-sums.ts'
+import { rentals } from './0053-rentals.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -104,4 +105,5 @@ export const migrations: readonly Migration[] = [
   appeals,
   largeTables,
   agentSums,
+  rentals,
 ]
