@@ -21,7 +21,7 @@ const finishedRunSchema = z.strictObject({
   /** Means over the same episodes that the scenario's success criteria ask for; runs of older versions have none. */
   criteria: z.record(z.string(), z.number()).optional(),
   /** Settings that the run chose by its scenario. */
-  chosen: z.record(z.string(), z.number()),
+  chosen: z.record(z.string(), z.union([z.number(), z.string()])),
   seconds: z.number(),
 })
 export type FinishedRun = z.infer<typeof finishedRunSchema>

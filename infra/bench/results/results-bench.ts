@@ -87,6 +87,14 @@ async function scenarioOf({ scenario: name, tuned }: Experiment): Promise<BuiltS
   return { ...scenario, package: { ...scenario.package, agentgym: { ...agentgym, training: {} } } }
 }
 
+/** Without a setting that says what runs did before there was one, or leaves it to the rules. */
+function withoutEffect<Settings extends Record<string, unknown>>(settings: Settings): Settings {
+  const entries = Object.entries(settings)
+  return Object.fromEntries(
+    entries.filter(([name, value]) => name !== 'entropy_coefficient_schedule' || value === 'linear'),
+  ) as Settings
+}
+
 /**
  * Of all that decides a run, the rules included that choose settings by the scenario. The same on every machine: numbers of
  * threads change the last bits at most.
@@ -94,7 +102,7 @@ async function scenarioOf({ scenario: name, tuned }: Experiment): Promise<BuiltS
 async function digestOf(scenario: BuiltScenario, plan: ReturnType<typeof resolvePlan>): Promise<string> {
   // Where and how a run computes, which does not change what it learns.
   const { rollout_workers, learner_threads, checkpoint_every, ...others } = plan.settings
-  const { learner_device, rollout_provider, ...settings } = others
+  const { learner_device, rollout_provider, ...settings } = withoutEffect(others)
   const rules = choiceRules(spacesOf(await scenarioCode(scenario)).observation, plan)
   return createHash('sha256')
     .update(JSON.stringify({ hash: scenario.hash, algorithm: plan.algorithm, settings, rules }))

@@ -1,6 +1,6 @@
 import type { A2cSettings } from '@agentgym/contract'
 import type { Learner, PpoUpdate } from '../learner/learner-types.ts'
-import { type Algorithm, type Iteration, type RolloutObserver, timed, updateSeed } from './algorithm.ts'
+import { type Algorithm, type Iteration, type RolloutObserver, scheduled, timed, updateSeed } from './algorithm.ts'
 import { type Collector, planRollouts } from './ppo.ts'
 
 export type A2cParts = {
@@ -55,10 +55,10 @@ function updateOf(settings: A2cSettings, batch: number, remaining: number, seed:
     epochs: 1,
     minibatchSize: batch,
     optimizer: settings.optimizer,
-    learningRate: settings.learning_rate * (settings.learning_rate_schedule === 'linear' ? remaining : 1),
+    learningRate: scheduled(settings.learning_rate, settings.learning_rate_schedule, remaining),
     clipRange: null,
     clipRangeValue: null,
-    entropyCoefficient: settings.entropy_coefficient,
+    entropyCoefficient: scheduled(settings.entropy_coefficient, settings.entropy_coefficient_schedule, remaining),
     valueCoefficient: settings.value_coefficient,
     maxGradientNorm: settings.max_gradient_norm,
     targetKl: null,

@@ -56,6 +56,11 @@ export async function timed<Result>(work: Promise<Result>): Promise<{ result: Re
   return { result, seconds: (performance.now() - started) / 1000 }
 }
 
+/** A setting's value where `remaining` falls from 1 to (almost) 0 over the run. */
+export function scheduled(value: number, schedule: 'constant' | 'linear', remaining: number): number {
+  return schedule === 'linear' ? value * remaining : value
+}
+
 /** A seed of its own for every update, from the run's seed and the update's number alone (murmur3's finaliser). */
 export function updateSeed(seed: number, iteration: number): number {
   let h = (seed ^ Math.imul(iteration + 1, 0x9e3779b9)) >>> 0

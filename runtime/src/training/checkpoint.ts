@@ -168,7 +168,8 @@ const earlierSettings: Partial<TrainingPlan['settings']> = {
 
 /** The settings that a checkpoint's run has. */
 export function settingsOf(plan: TrainingPlan): TrainingPlan['settings'] {
-  return { ...earlierSettings, ...withDevices(plan.settings) }
+  const constant = plan.algorithm === 'ppo' ? { entropy_coefficient_schedule: 'constant' } : {}
+  return { ...earlierSettings, ...constant, ...withDevices(plan.settings) } as TrainingPlan['settings']
 }
 
 type ContinuedRun = {

@@ -79,26 +79,33 @@ describe('defaults that the scenario decides', () => {
     for (const [measured, settings] of discounts) expect((await choose(measured))?.settings).toMatchObject(settings)
   })
 
-  it('have a higher learning rate and more entropy for text, wherever it is in the observation', async () => {
+  it('have a higher learning rate, more entropy and a small λ for text, wherever it is in the observation', async () => {
     const words: SpaceDescription = { type: 'text', maxTokens: 4, vocabulary: 9 }
     const both: SpaceDescription = {
       type: 'dict',
       entries: [{ name: 'a', space: { type: 'dict', entries: [{ name: 'b', space: words }] } }],
     }
-    expect((await choose({}, {}, both))?.settings).toMatchObject({ learning_rate: 0.003, entropy_coefficient: 0.03 })
+    const ofText = {
+      ...{ learning_rate: 0.003, entropy_coefficient: 0.03, entropy_coefficient_schedule: 'linear', gae_lambda: 0.8 },
+    }
+    expect((await choose({}, {}, both))?.settings).toMatchObject({ ...ofText, gamma: 0.98 })
+    expect((await choose({ reward_spacing: 20 }, {}, both))?.settings).toMatchObject({ ...ofText, gamma: 0.995 })
   })
 
-  it('have large batches and a higher learning rate for boards that are large enough for convolutions', async () => {
+  it('have large batches, a higher learning rate and a short horizon for boards that are large enough for convolutions', async () => {
     const board = (size: number): SpaceDescription => {
       const all = (bound: number) => Array<number>(size * size).fill(bound)
       return { type: 'box', shape: [1, size, size], low: all(0), high: all(1) }
     }
     const large = { rollout_steps: 512, minibatch_size: 1024, epochs: 4, learning_rate: 0.002 }
-    expect((await choose({}, {}, board(10)))?.settings).toMatchObject(large)
+    const sparse = { reward_spacing: 20, terminated: true }
+    expect((await choose(sparse, {}, board(10)))?.settings).toMatchObject({
+      ...{ ...large, entropy_coefficient: 0.01, entropy_coefficient_schedule: 'linear', gamma: 0.98, gae_lambda: 0.98 },
+    })
     expect((await choose({}, { environments: 32 }, board(10)))?.settings.rollout_steps).toBe(256)
     expect((await choose({}, { environments: 999 }, board(10)))?.settings.rollout_steps).toBe(128)
     const small = { rollout_steps: 128, minibatch_size: 256, epochs: 8, learning_rate: 0.001 }
-    expect((await choose({}, {}, board(3)))?.settings).toMatchObject(small)
+    expect((await choose(sparse, {}, board(3)))?.settings).toMatchObject({ ...small, gamma: 0.995 })
   })
 
   it('have a wide start for boxes in long episodes, a narrow one in short ones, and none without boxes', async () => {

@@ -95,19 +95,25 @@ const largeBatches = (environments: number) => ({
   epochs: 4,
 })
 
+/** Agents are evaluated greedily: what explored so many choices must be gone at the end. */
+const falling = { entropy_coefficient_schedule: 'linear' }
+
 /**
  * What these observations ask for. A word is seen rarely, so its embedding has few gradients to learn from; and until words are
- * told apart, the policy must not settle for what suits most texts. On a board, what an action leads to depends on much that
- * differs between games: a small batch says more about its games than about the policy.
+ * told apart, the policy must not settle for what suits most texts; the few steps of a desk's case are told apart by its critic
+ * sooner than by its noisy sums of rewards. On a board, what an action leads to depends on much that differs between games: a
+ * small batch says more about its games than about the policy, and what comes after tens of moves about neither.
  */
 function chooseForSpaces(observation: SpaceDescription, environments: number): Choice {
   const leaves = observationLeaves(observation)
   if (leaves.some(({ kind }) => kind === 'text')) {
-    return { settings: { ...smallBatches, learning_rate: 0.003, entropy_coefficient: 0.03 }, reason: 'text' }
+    const settings = { ...smallBatches, learning_rate: 0.003, entropy_coefficient: 0.03, ...falling, gae_lambda: 0.8 }
+    return { settings, reason: 'text' }
   }
   if (leaves.some(isImage)) {
     const batches = largeBatches(environments)
-    return { settings: { ...batches, learning_rate: 0.002, entropy_coefficient: 0.01 }, reason: 'a board or image' }
+    const settings = { ...batches, learning_rate: 0.002, entropy_coefficient: 0.01, ...falling, gamma: 0.98 }
+    return { settings, reason: 'a board or image' }
   }
   return { settings: { ...smallBatches, learning_rate: 0.001, entropy_coefficient: 0.01 }, reason: 'no text' }
 }
@@ -140,9 +146,12 @@ export async function chooseDefaults(
   if (unset.length === 0) return null
   const measured = unset.some((name) => measuredSettings.includes(name)) ? await measure() : null
   const bySpaces = chooseForSpaces(observation, environmentsOf(plan))
-  const choices = [bySpaces, ...(measured === null ? [] : [chooseByRewards(measured)])]
-  const settings = choices.flatMap((choice) => Object.entries(choice.settings)).filter(([name]) => unset.includes(name))
-  return { settings: Object.fromEntries(settings), reason: choices.map(({ reason }) => reason).join('; '), measured }
+  const byRewards = measured === null ? null : chooseByRewards(measured)
+  // What observations ask for goes before what rewards do.
+  const chosen = { ...bySpaces.settings, ...byRewards?.settings, ...bySpaces.settings }
+  const settings = Object.entries(chosen).filter(([name]) => unset.includes(name))
+  const reasons = [bySpaces, ...(byRewards === null ? [] : [byRewards])].map(({ reason }) => reason)
+  return { settings: Object.fromEntries(settings), reason: reasons.join('; '), measured }
 }
 
 /** The plan with `chosen` for those of its settings that are null, as far as they were chosen; what is set stays. */

@@ -1,6 +1,6 @@
 import type { GrpoSettings } from '@agentgym/contract'
 import type { GrpoUpdate, Learner, RolloutSegment } from '../learner/learner-types.ts'
-import { type Algorithm, type Iteration, type RolloutObserver, timed, updateSeed } from './algorithm.ts'
+import { type Algorithm, type Iteration, type RolloutObserver, scheduled, timed, updateSeed } from './algorithm.ts'
 import type { EpisodeResult } from './run-statistics.ts'
 
 /** What GRPO needs of the rollout pool. */
@@ -57,9 +57,9 @@ function updateOf(settings: GrpoSettings, remaining: number, seed: number): Grpo
     epochs: settings.epochs,
     minibatchSize: settings.minibatch_size,
     optimizer: 'adam',
-    learningRate: settings.learning_rate * (settings.learning_rate_schedule === 'linear' ? remaining : 1),
+    learningRate: scheduled(settings.learning_rate, settings.learning_rate_schedule, remaining),
     clipRange: settings.clip_range,
-    entropyCoefficient: settings.entropy_coefficient,
+    entropyCoefficient: scheduled(settings.entropy_coefficient, settings.entropy_coefficient_schedule, remaining),
     klCoefficient: settings.kl_coefficient,
     maxGradientNorm: settings.max_gradient_norm,
     targetKl: settings.target_kl,

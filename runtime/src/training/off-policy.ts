@@ -1,7 +1,15 @@
 import type { DqnSettings, SacSettings } from '@agentgym/contract'
 import type { Learner, Update, UpdateMetrics } from '../learner/learner-types.ts'
 import type { Exploration } from '../rollout/worker-channel.ts'
-import { type Algorithm, type Iteration, nothingLearned, type RolloutObserver, timed, updateSeed } from './algorithm.ts'
+import {
+  type Algorithm,
+  type Iteration,
+  nothingLearned,
+  type RolloutObserver,
+  scheduled,
+  timed,
+  updateSeed,
+} from './algorithm.ts'
 import { type Collector, planRollouts } from './ppo.ts'
 
 /** What an algorithm needs of the rollout pool that plays by more than its policy. */
@@ -39,10 +47,10 @@ export function playWhileLearning(run: OffPolicyRun): Algorithm {
     stepsTotal: iterations * batch,
     async iterate({ iteration, steps }): Promise<Iteration> {
       const explored = exploration(steps)
-      const remaining = settings.learning_rate_schedule === 'linear' ? 1 - steps / (iterations * batch) : 1
+      const remaining = 1 - steps / (iterations * batch)
       const update = {
         gradientSteps: dueGradientSteps(settings, steps) - dueGradientSteps(settings, steps - batch),
-        learningRate: settings.learning_rate * remaining,
+        learningRate: scheduled(settings.learning_rate, settings.learning_rate_schedule, remaining),
         seed: updateSeed(seed, iteration),
       }
       const [collected, learned] = await Promise.all([

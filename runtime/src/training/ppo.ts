@@ -1,7 +1,7 @@
 import assert from 'node:assert'
 import type { PpoSettings } from '@agentgym/contract'
 import type { Learner, PpoUpdate, RolloutSegment } from '../learner/learner-types.ts'
-import { type Algorithm, type Iteration, type RolloutObserver, timed, updateSeed } from './algorithm.ts'
+import { type Algorithm, type Iteration, type RolloutObserver, scheduled, timed, updateSeed } from './algorithm.ts'
 import type { EpisodeSnapshot } from './checkpoint.ts'
 import type { EpisodeResult } from './run-statistics.ts'
 
@@ -73,10 +73,10 @@ function updateOf(settings: PpoSettings, remaining: number, seed: number): PpoUp
     epochs,
     minibatchSize: minibatch_size,
     optimizer: 'adam',
-    learningRate: learning_rate * (settings.learning_rate_schedule === 'linear' ? remaining : 1),
-    clipRange: settings.clip_range * (settings.clip_range_schedule === 'linear' ? remaining : 1),
+    learningRate: scheduled(learning_rate, settings.learning_rate_schedule, remaining),
+    clipRange: scheduled(settings.clip_range, settings.clip_range_schedule, remaining),
     clipRangeValue: settings.clip_range_value,
-    entropyCoefficient: entropy_coefficient,
+    entropyCoefficient: scheduled(entropy_coefficient, settings.entropy_coefficient_schedule ?? 'constant', remaining),
     valueCoefficient: settings.value_coefficient,
     maxGradientNorm: settings.max_gradient_norm,
     targetKl: settings.target_kl,

@@ -103,7 +103,7 @@ const evaluationEventSchema = z.strictObject({
 /** Before training: what the run chose for settings that nothing sets, by its scenario. */
 const chosenDefaultsSchema = z.strictObject({
   /** By their names, such as `gamma`. */
-  settings: z.record(z.string(), z.number()),
+  settings: z.record(z.string(), z.union([z.number(), z.string()])),
   /** Why, in a line. */
   reason: z.string(),
   /** What the untrained policy played, which is nearly random; null if nothing had to be measured. */

@@ -1,3 +1,4 @@
+import assert from 'node:assert'
 import { readFileSync } from 'node:fs'
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
@@ -116,6 +117,22 @@ describe('resolve training plan', () => {
       const foreign = failure(() => resolveTrainingPlan({ grpo: { gamma: 1 } }, { algorithm: 'grpo' }))
       expect(foreign.data.field).toBe('gamma')
       expect(foreign.message).toContain('agentgym.training.grpo')
+    })
+
+    it('lets the entropy coefficient fall where a run chooses it, and keeps one that somebody chose', () => {
+      const entropyOf = (settings: Record<string, unknown>) => {
+        const plan = resolveTrainingPlan({}, { settings })
+        assert(plan.algorithm === 'ppo')
+        const { entropy_coefficient, entropy_coefficient_schedule } = plan.settings
+        return [entropy_coefficient, entropy_coefficient_schedule]
+      }
+      expect(entropyOf({})).toEqual([null, null])
+      expect(entropyOf({ ent_coef: 0.02 })).toEqual([0.02, 'constant'])
+      expect(entropyOf({ entropy_coefficient: 'lin_0.02' })).toEqual([0.02, 'linear'])
+      expect(entropyOf({ entropy_coefficient: 0.02, entropy_coefficient_schedule: 'linear' })).toEqual([0.02, 'linear'])
+      expect(entropyOf({ entropy_coefficient_schedule: 'constant' })).toEqual([null, 'constant'])
+      const { settings } = resolveTrainingPlan({}, { settings: { ent_coef: 0.02 } })
+      expect(resolveTrainingPlan({}, { settings }).settings).toEqual(settings)
     })
 
     it('gives settings copied from Stable-Baselines3 or RL-Zoo their meaning there', () => {

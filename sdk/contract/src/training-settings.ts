@@ -78,6 +78,8 @@ const commonSettings = {
 /** What the algorithms share that raise the probability of actions with a positive advantage. */
 const policyGradientSettings = {
   entropy_coefficient: z.number().min(0).max(100).default(0),
+  /** `linear`: what the policy needed to explore decays to 0, so that at the end it plays as it is evaluated, greedily. */
+  entropy_coefficient_schedule: z.enum(['constant', 'linear']).default('constant'),
   max_gradient_norm: z.number().positive().default(0.5),
 }
 
@@ -104,6 +106,8 @@ const ppoSettingsSchema = z.strictObject({
   hidden: commonSettings.hidden.unwrap().default([128, 128]),
   /** Null, here and below: chosen by the scenario before training starts. */
   entropy_coefficient: policyGradientSettings.entropy_coefficient.unwrap().nullable().default(null),
+  /** Chosen only where the coefficient is; constant where that is set. */
+  entropy_coefficient_schedule: policyGradientSettings.entropy_coefficient_schedule.unwrap().nullable().default(null),
   minibatch_size: minibatchSize.nullable().default(null),
   epochs: epochs.nullable().default(null),
   /** Stays null without box actions. */
@@ -129,7 +133,8 @@ export type PpoSettings = z.infer<typeof ppoSettingsSchema>
 /** Names of the settings that a run chooses by its scenario where they are null. */
 export const chosenSettings = [
   ...(['rollout_steps', 'minibatch_size', 'epochs'] as const),
-  ...(['learning_rate', 'entropy_coefficient', 'gamma', 'gae_lambda', 'initial_log_std'] as const),
+  ...(['learning_rate', 'entropy_coefficient', 'entropy_coefficient_schedule'] as const),
+  ...(['gamma', 'gae_lambda', 'initial_log_std'] as const),
 ] as const
 
 export const ppoDefaults: PpoSettings = ppoSettingsSchema.parse({})
@@ -354,6 +359,10 @@ function mergedSettings(training: Record<string, unknown>, request: TrainingPlan
   take(ofAlgorithm, `agentgym.training.${algorithm}`)
   if (request.steps !== undefined) merged.set('steps', request.steps)
   take(request.settings ?? {}, 'asked for')
+  // Of a coefficient that somebody chose, nobody expects that it falls.
+  const schedule = 'entropy_coefficient_schedule'
+  const chosen = typeof merged.get('entropy_coefficient') === 'number' && canonicalName(algorithm, schedule) !== null
+  if (chosen && !merged.has(schedule)) merged.set(schedule, 'constant')
   for (const [name, value] of merged) refuseWithoutEffect(algorithm, name, value)
   return { algorithm, merged }
 }

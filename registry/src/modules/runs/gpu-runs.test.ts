@@ -104,7 +104,7 @@ describeOnEngines('runs that need a GPU on $kind', ({ open }) => {
     expect(job?.id).toBe(run.id)
     expect(job?.run.gpu).toBeNull()
     expect(Object.keys(job?.run.settings ?? {})).toEqual(
-      expect.not.arrayContaining(['learner_device', 'rollout_provider']),
+      expect.not.arrayContaining(['learner_device', 'rollout_provider', 'entropy_coefficient_schedule']),
     )
   })
 })

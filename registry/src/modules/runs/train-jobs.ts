@@ -125,7 +125,7 @@ async function bodyOf(
     scenario: { name, version, hash: hash ?? '', integrity, tarball_url: url('scenario') },
     from: run.from_version_id === null ? null : await startOf(query, run.from_version_id, url('parent')),
     algorithm: run.algorithm,
-    settings: withoutCpu(run.settings),
+    settings: forWorkers(run.settings),
     gpu: run.gpus === 0 ? null : { count: run.gpus, memory_bytes: run.gpu_memory },
     seed: run.seed,
     attempt: attempt + 1,
@@ -152,13 +152,16 @@ async function bodyOf(
   }
 }
 
-/** Without devices that are the default, which workers of an older version do not know. */
-function withoutCpu({ learner_device: learner, rollout_provider: rollouts, ...settings }: Record<string, unknown>) {
-  return {
-    ...settings,
-    ...(learner === undefined || learner === 'cpu' ? {} : { learner_device: learner }),
-    ...(rollouts === undefined || rollouts === 'cpu' ? {} : { rollout_provider: rollouts }),
-  }
+/** Settings that workers of an older version do not know, where they say what those do anyway. */
+const knownAnyway: Record<string, unknown[]> = {
+  learner_device: ['cpu'],
+  rollout_provider: ['cpu'],
+  entropy_coefficient_schedule: ['constant', null],
+}
+
+/** Without what workers of an older version refuse and do. */
+function forWorkers(settings: Record<string, unknown>): Record<string, unknown> {
+  return Object.fromEntries(Object.entries(settings).filter(([name, value]) => !knownAnyway[name]?.includes(value)))
 }
 
 async function startOf(query: Queries, versionId: string, url: string): Promise<LeasedTraining['run']['from']> {
