@@ -1,12 +1,23 @@
 import { createRng } from '@agentgym/scenario'
 import { expect, test } from 'vitest'
 import { meansOf } from '../../baseline-players.ts'
-import { type Corpus, drawCorpus, type Entity, entityOf, RESULTS, read, search } from './corpus.ts'
-import scenario from './index.ts'
-import { type Call, type Desk, nextCall } from './procedure.ts'
+import { sharedTokens } from '../../shared-tokens.ts'
+import {
+  type Corpus,
+  drawCorpus,
+  type Entity,
+  entityOf,
+  RESULTS,
+  read,
+  relations,
+  relationsOf,
+  search,
+} from './corpus.ts'
+import scenario, { VOCABULARY } from './index.ts'
+import { byYear, type Call, type Desk, nextCall, picks } from './procedure.ts'
 import { drawQuestion, type Question } from './questions.ts'
 
-const tools = ['search', 'refine', 'open', 'look_up', 'answer', 'give_up']
+const tools = ['search', 'refine', 'open', 'look_up', 'answer', 'answer_by_year', 'give_up']
 
 /** A question that is worked on: `call` takes arguments as numbers, `oracle` makes the right call. */
 async function ask(index: number) {
@@ -134,9 +145,49 @@ test('an article of a namesake leads astray: what it says is noted, and is not w
   expect(nextCall(desk)).toMatchObject({ tool: 'open' })
 })
 
+test('a page is forgotten with the subject that it was searched for', async () => {
+  const { desk, call } = await moment(
+    (each) => isBridge(each) && each.question.path.length === 3,
+    ({ trails, searched, article }) => trails[0].length === 4 && searched?.depth === 2 && article !== null,
+  )
+  await call('search', { note: 3 })
+  desk.article = { entity: first(desk), of: { trail: 0, depth: 0 }, seen: new Set(), lookup: null }
+  const other = relationsOf(first(desk)).findIndex((relation) => relation !== desk.question.path[0])
+  desk.spareCalls = 3
+  expect(await call('look_up', { relation: relations.indexOf(relationsOf(first(desk))[other]) })).toMatchObject({
+    terminated: false,
+  })
+  expect(desk.trails[0]).toHaveLength(2)
+  expect(desk).toMatchObject({ results: [], searched: null })
+})
+
+test('a comparison is answered by the order of two noted years, once both are known', async () => {
+  const { desk, call, episode } = await moment(
+    ({ question }) => question.named.length === 2,
+    (_, next) => next.tool === 'answer_by_year',
+  )
+  const years = desk.question.named.map(
+    (_, trail) => desk.trails[trail][desk.question.path.length - 1].year?.value ?? 0,
+  )
+  const asked = /\b(first|older)\b/.test(desk.question.text) ? 0 : 1
+  expect(nextCall(desk)).toEqual({ tool: 'answer_by_year', arguments: { pick: picks[asked] } })
+  expect(byYear(desk)?.map(({ year }) => year?.value)).toEqual(years.toSorted((a, b) => a - b))
+  await call('answer_by_year', { pick: 1 - asked })
+  expect(desk.ended).toBe('wrong')
+  expect(scenario.metrics?.(episode)).toMatchObject({ solved: 0, harmless: 0 })
+})
+
+test('an agent can tell all words apart', () => {
+  const texts = Array.from({ length: 1_000 }, (_, seed) => {
+    const rng = createRng(seed)
+    return drawQuestion(drawCorpus(rng), rng).text
+  })
+  expect(sharedTokens(texts, VOCABULARY)).toEqual([])
+})
+
 test('a wrong answer costs, and ends the search', async () => {
   const { desk, call, episode } = await moment(isBridge, (each) => each.trails[0].length === 2)
-  const { reward, terminated } = await call('answer', { note: 0 })
+  const { reward, terminated } = await call('answer', { note: 1 })
   expect(reward).toBeLessThan(-0.3)
   expect(terminated).toBe(true)
   expect(desk.ended).toBe('wrong')
@@ -153,7 +204,7 @@ test('where an article says that it is not known, giving up is right; before, it
   expect(scenario.metrics?.(episode)).toMatchObject({ solved: 1, gave_up: 1 })
   const { episode: fresh } = await ask(1)
   scenario.observe(fresh)
-  expect(scenario.actionMask?.(fresh)).toMatchObject({ tool: [true, false, false, false, false, false] })
+  expect(scenario.actionMask?.(fresh)).toMatchObject({ tool: [true, false, false, false, false, false, false] })
 })
 
 test('a call that brings nothing forward ends the search once none is to spare', async () => {

@@ -22,7 +22,6 @@ import {
   drawCorpus,
   type Entity,
   entityOf,
-  FIRST_YEAR,
   type Kind,
   kinds,
   RESULTS,
@@ -34,6 +33,7 @@ import {
 } from './corpus.ts'
 import { drawDesk } from './draw-desk.ts'
 import {
+  byYear,
   type Call,
   DEPTHS,
   type Desk,
@@ -45,6 +45,7 @@ import {
   noteAt,
   notesOf,
   type Place,
+  picks,
   placeId,
   placeOf,
   places,
@@ -54,24 +55,26 @@ import {
 import { drawQuestion } from './questions.ts'
 
 const MAX_CALLS = 24
+/** With so many tokens, no two words of the questions have the same one. */
+export const VOCABULARY = 3744
 /** Calls that bring nothing forward: so many are borne, and the next one ends the search. */
 const SPARE_CALLS = 3
 const TRAIN_QUESTIONS = 100_000
 const HELD_OUT_QUESTIONS = 1_000_000_000
 /** Subjects whose articles say something. */
 const articleKinds: readonly Kind[] = ['company', 'book', 'person', 'city']
-const NOTE_FEATURES = kinds.length + 7
+const NOTE_FEATURES = kinds.length + 5
 
 export default defineToolScenario({
   observation: dict({
-    question: text({ maxTokens: 32, vocabulary: 1024 }),
+    question: text({ maxTokens: 32, vocabulary: VOCABULARY }),
     /** The open article: kind, whether it names the subject that led to it, the last look-up in it and what that brought. */
     article: box({ shape: [articleKinds.length + 2 + relations.length + 3] }),
     /** Spare calls left, whether there is a second subject, whether the search was refined. */
     progress: box({ shape: [3] }),
     /** Unread results of the same name, by kind; those that name the subject that led to the search. */
     facets: box({ shape: [articleKinds.length + 1] }),
-    /** Found, kind, searched before, on the page of results, open, year known, year, later than the other's. */
+    /** Found, kind, searched before, on the page of results, open, year known. */
     notes: list({ slots: places.length, features: NOTE_FEATURES }),
     /** Same name, kind, excerpt names the subject that led to it, opened before. */
     results: list({ slots: RESULTS, features: articleKinds.length + 3 }),
@@ -150,15 +153,21 @@ export default defineToolScenario({
       run: lookUp,
     }),
     answer: tool({
-      description: 'Answer with a subject that was noted. Cannot be undone',
+      description: 'Answer with a subject that was found. Cannot be undone',
       cost: { tokens: 30, seconds: 1 },
       parameters: { note: pointer('notes') },
-      allowed: (desk: Desk) => ({ note: noteIds(desk, answerable(desk)) }),
+      allowed: (desk: Desk) => ({ note: noteIds(desk, ({ place }) => place.depth > 0) }),
       run(desk: Desk, { note }) {
-        const entity = noteAt(desk, placeOf(note))?.entity
-        if (entity?.id !== desk.question.answer) desk.ended = 'wrong'
-        else desk.ended = isSupported(desk) ? 'right' : 'unsupported'
-        return end(desk, desk.ended === 'right', `Answered: ${entity?.name}`)
+        return answerWith(desk, noteAt(desk, placeOf(note))?.entity)
+      },
+    }),
+    answer_by_year: tool({
+      description: 'Answer with the subject of the earlier or the later year that was noted. Cannot be undone',
+      cost: { tokens: 30, seconds: 1 },
+      parameters: { pick: choice(picks) },
+      run(desk: Desk, { pick }) {
+        const [earlier, later] = byYear(desk) ?? []
+        return answerWith(desk, (pick === 'earlier' ? earlier : later)?.entity)
       },
     }),
     give_up: tool({
@@ -199,7 +208,8 @@ export default defineToolScenario({
       ...(results.length > opened.size ? (['open'] as const) : []),
       ...(unseen(desk).length > 0 ? (['look_up'] as const) : []),
       ...(unknown.any ? (['give_up'] as const) : []),
-      ...(trails.some((notes) => notes.length > 1 || notes[0].year !== null) ? (['answer'] as const) : []),
+      ...(trails.length === 1 && trails[0].length > 1 ? (['answer'] as const) : []),
+      ...(byYear(desk) === null ? [] : (['answer_by_year'] as const)),
     ]
   },
 
@@ -223,12 +233,6 @@ const noteIds = (desk: Desk, accepts: (noted: Noted) => boolean = () => true) =>
     .filter(accepts)
     .map(({ place }) => placeId(place))
 
-/** What may be answered: subjects that were found or, once years were looked up, those whose year is known. */
-function answerable(desk: Desk): (noted: Noted) => boolean {
-  const years = notesOf(desk).some(({ note }) => note.year !== null)
-  return ({ note, place }) => (years ? note.year !== null : place.depth > 0)
-}
-
 /** Relations of the open article that have not been looked up. */
 const unseen = ({ article }: Desk) =>
   article === null ? [] : relationsOf(article.entity).filter((relation) => !article.seen.has(relation))
@@ -245,15 +249,7 @@ function noteFeatures(desk: Desk, place: Place): number[] {
     ...oneHot(kinds, place.depth === 0 ? null : note.entity.kind),
     ...[note.searched, isAt(desk.searched, place), isAt(desk.article?.of, place)].map(Number),
     note.year === null ? 0 : 1,
-    note.year === null ? 0 : (note.year.value - FIRST_YEAR) / 50 - 1,
-    yearOrder(desk, place),
   ]
-}
-
-/** 1 for the later of two noted years, -1 for the earlier; 0 unless both are known. */
-function yearOrder(desk: Desk, place: Place): number {
-  const [own, other] = [place, { ...place, trail: 1 - place.trail }].map((each) => noteAt(desk, each)?.year?.value)
-  return own === undefined || other === undefined ? 0 : Math.sign(own - other)
 }
 
 function resultFeatures(desk: Desk, entity: Entity): number[] {
@@ -293,6 +289,13 @@ function showPage(desk: Desk, place: Place, refined: boolean, right: boolean) {
   return end(desk, right, `Searched: ${note.entity.name}${refined ? ', refined' : ''}`)
 }
 
+function clearPage(desk: Desk): void {
+  desk.results = []
+  desk.searched = null
+  desk.refined = false
+  desk.opened = new Set()
+}
+
 function lookUp(desk: Desk, { relation }: { relation: Relation }) {
   const { article, trails } = desk
   if (article === null) return {}
@@ -305,8 +308,11 @@ function lookUp(desk: Desk, { relation }: { relation: Relation }) {
   if (typeof said === 'number') note.year = { value: said, from: article.entity.id }
   if (typeof said === 'string' && depth + 1 < DEPTHS[trail]) {
     const found = entityOf(desk.corpus, said)
-    if (trails[trail][depth + 1]?.entity !== found)
+    if (trails[trail][depth + 1]?.entity !== found) {
       trails[trail].splice(depth + 1, Number.POSITIVE_INFINITY, newNote(found))
+      // The page may be that of a subject which is no longer noted.
+      if (desk.searched?.trail === trail && desk.searched.depth > depth) clearPage(desk)
+    }
   }
   if (said === null) desk.unknown = { any: true, needed: desk.unknown.needed || right }
   const what = typeof said === 'string' ? entityOf(desk.corpus, said).name : (said ?? 'not known')
@@ -324,6 +330,12 @@ function isDue(desk: Desk, call: Call): boolean {
   if (!due || desk.paid.has(key)) return false
   desk.paid.add(key)
   return true
+}
+
+function answerWith(desk: Desk, entity: Entity | undefined) {
+  if (entity?.id !== desk.question.answer) desk.ended = 'wrong'
+  else desk.ended = isSupported(desk) ? 'right' : 'unsupported'
+  return end(desk, desk.ended === 'right', `Answered: ${entity?.name}`)
 }
 
 /** Ends a call. */

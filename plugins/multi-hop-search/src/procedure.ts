@@ -45,12 +45,17 @@ export type Desk = {
   message: string
 }
 
+/** Which of two years a comparison asks for. */
+export const picks = ['earlier', 'later'] as const
+type Pick = (typeof picks)[number]
+
 export type Call =
   | { tool: 'search'; arguments: { note: string } }
   | { tool: 'refine' }
   | { tool: 'open'; arguments: { result: string } }
   | { tool: 'look_up'; arguments: { relation: Relation } }
   | { tool: 'answer'; arguments: { note: string } }
+  | { tool: 'answer_by_year'; arguments: { pick: Pick } }
   | { tool: 'give_up' }
 
 /** Notes of each trail: its subject and the links that were followed. Only a first subject is followed far. */
@@ -105,12 +110,26 @@ export function nextOnTrail(desk: Desk, trail: number): Call | null {
   return results.includes(note.entity) ? { tool: 'open', arguments: { result: note.entity.id } } : { tool: 'refine' }
 }
 
+/** The notes whose years can be compared, the earlier one first: those deepest on the trails. Null as long as there are none. */
+export function byYear({ trails }: Desk): [Note, Note] | null {
+  for (let depth = DEPTHS[1] - 1; depth >= 0; depth -= 1) {
+    const [one, two] = trails.map((notes) => notes[depth])
+    if (one?.year == null || two?.year == null) continue
+    return one.year.value <= two.year.value ? [one, two] : [two, one]
+  }
+  return null
+}
+
 /** The next call of a reader who makes no mistake. */
 export function nextCall(desk: Desk): Call {
   if (desk.unknown.needed) return { tool: 'give_up' }
   for (const trail of desk.trails.keys()) {
     const call = nextOnTrail(desk, trail)
     if (call !== null) return call
+  }
+  const years = byYear(desk)
+  if (years !== null) {
+    return { tool: 'answer_by_year', arguments: { pick: picks[years[0].entity.id === desk.question.answer ? 0 : 1] } }
   }
   const right = notesOf(desk).find(({ note }) => note.entity.id === desk.question.answer)
   return right === undefined ? { tool: 'give_up' } : { tool: 'answer', arguments: { note: placeId(right.place) } }
