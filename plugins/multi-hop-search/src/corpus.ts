@@ -50,7 +50,7 @@ export type Corpus = {
   noise: number
 }
 
-export const FIRST_YEAR = 1880
+const FIRST_YEAR = 1880
 const YEARS = 100
 /** Results on a page. */
 export const RESULTS = 5

@@ -424,6 +424,7 @@ export {
   successCriteriaSchema,
 } from './scenario-manifest.ts'
 export { type PictureColor, pictureColors, type Scene, type SceneShape, sceneLimits, sceneSchema } from './scene.ts'
+export { withDevices } from './setting-aliases.ts'
 export {
   describeSpace,
   type SpaceDescription,
@@ -468,6 +469,5 @@ export {
   type TrainingPlan,
   type TrainingPlanRequest,
   trainingAlgorithms,
-  withDevices,
 } from './training-settings.ts'
 export { findSummaryProblem, type SummaryProblem, summaryLength } from './written-summary.ts'

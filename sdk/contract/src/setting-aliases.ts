@@ -52,3 +52,10 @@ export const settingAliases = {
 
 /** Names that only settings copied from Stable-Baselines3 have. */
 export const stableBaselines: Readonly<Record<string, string>> = { ...clipped, ...rollout }
+
+/** Settings of releases that had one device for both: `execution_provider` is where learner and rollouts compute. */
+export function withDevices<Settings extends Record<string, unknown>>(settings: Settings): Settings {
+  if (!Object.hasOwn(settings, 'execution_provider')) return settings
+  const { execution_provider: device, ...others } = settings
+  return { learner_device: device, rollout_provider: device, ...others } as unknown as Settings
+}

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 import { AgentGymError } from './agent-gym-error.ts'
 import { nearestName } from './nearest-name.ts'
-import { settingAliases, stableBaselines } from './setting-aliases.ts'
+import { settingAliases, stableBaselines, withDevices } from './setting-aliases.ts'
 
 const fraction = z.number().min(0).max(1)
 const positiveInteger = z.int().positive()
@@ -365,13 +365,6 @@ function mergedSettings(training: Record<string, unknown>, request: TrainingPlan
   if (chosen && !merged.has(schedule)) merged.set(schedule, 'constant')
   for (const [name, value] of merged) refuseWithoutEffect(algorithm, name, value)
   return { algorithm, merged }
-}
-
-/** Settings of releases that had one device for both: `execution_provider` is where learner and rollouts compute. */
-export function withDevices<Settings extends Record<string, unknown>>(settings: Settings): Settings {
-  if (!Object.hasOwn(settings, 'execution_provider')) return settings
-  const { execution_provider: device, ...others } = settings
-  return { learner_device: device, rollout_provider: device, ...others } as unknown as Settings
 }
 
 /** Whether an algorithm has a setting by name alone, such as DQN `memory`. */
