@@ -185,9 +185,9 @@ describeOnEngines('moderation on $kind', ({ open }) => {
       await decide(operating, body.id, 'upheld', 'A slander.')
     }
     await hide()
-    const hidden = async () => (await ask(token, 'GET', `${at.path}/reviews`)).body.hidden
+    const hidden = async () => (await ask(token, 'GET', `${at.path}/reviews`)).body.own_hidden
     expect(await hidden()).toMatchObject([{ id, version: '1.0.0', decision: { reason: 'A slander.', appeal: null } }])
-    expect((await ask(await reporter(), 'GET', `${at.path}/reviews`)).body.hidden).toEqual([])
+    expect((await ask(await reporter(), 'GET', `${at.path}/reviews`)).body.own_hidden).toEqual([])
     expect(await appeal((await buyerOf()).token), 'of another').toMatchObject({ code: 'review_not_found' })
     expect(await appeal(null)).toMatchObject({ status: 401 })
     const made = await appeal(token)

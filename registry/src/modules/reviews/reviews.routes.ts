@@ -139,7 +139,7 @@ async function reviewsPage(
   return {
     rating: { mean: rating.mean, score: rating.score, votes: rating.votes, by_stars: [...rating.byStars] },
     reviews: rows.map(reviewOf),
-    hidden: await listHiddenReviews(query, actor, found.id),
+    own_hidden: await listHiddenReviews(query, actor, found.id),
     next_cursor,
   }
 }

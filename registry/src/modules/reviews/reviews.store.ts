@@ -63,7 +63,7 @@ export async function listHiddenReviews(
   query: Queries,
   actor: Actor | null,
   packageId: string,
-): Promise<NonNullable<ReviewList['hidden']>> {
+): Promise<NonNullable<ReviewList['own_hidden']>> {
   if (actor === null) return []
   const rows = await hiddenReviews(query, actor)
     .where('reviews.package_id', '=', packageId)

@@ -44,7 +44,7 @@ export const reviewListSchema = z
     rating: ratingSchema,
     reviews: z.array(reviewSchema),
     /** The caller's own reviews that operators hid. Absent in older servers. */
-    hidden: z.array(z.object({ id: z.uuid(), version: z.string(), decision: decisionSchema })).optional(),
+    own_hidden: z.array(z.object({ id: z.uuid(), version: z.string(), decision: decisionSchema })).optional(),
     next_cursor: z.string().nullable(),
   })
   .meta({ id: 'ReviewList' })

@@ -66,7 +66,7 @@ async function readDecision(visit: Visit, { review, episode, version }: About): 
       const { data } = await api.GET('/v1/packages/{scope}/{name}/reviews', {
         params: { ...params, query: { limit: 1 } },
       })
-      return data.hidden?.find(({ id }) => id === review)?.decision ?? null
+      return data.own_hidden?.find(({ id }) => id === review)?.decision ?? null
     }
     if (episode !== '') {
       const { data } = await api.GET('/v1/packages/{scope}/{name}/versions/{version}/demonstrations', {

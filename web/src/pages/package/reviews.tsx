@@ -87,7 +87,7 @@ async function reviewsPage(visit: Visit, refused: RefusedReview | null): Promise
 type ReviewPage = {
   rating: { mean?: number | null; score: number | null; votes: number; by_stars: number[] }
   reviews: Review[]
-  hidden?: ReviewList['hidden']
+  own_hidden?: ReviewList['own_hidden']
   next_cursor: string | null
 }
 /** The refused form: a review, or a reply. */
@@ -114,7 +114,7 @@ function ReviewsTab({ name, version, reviews, first, member, refused = null }: R
       <h2 id="reviews">Reviews</h2>
       <Stars rating={reviews.rating} />
       {first &&
-        reviews.hidden?.map(({ id, version: of, decision: { reason } }) => (
+        reviews.own_hidden?.map(({ id, version: of, decision: { reason } }) => (
           <Notice kind="warning">
             Your review of {of} was hidden{reason === '' ? '.' : `: ${reason}`}{' '}
             <a href={appealAddress(name, { review: id })}>Appeal</a>
