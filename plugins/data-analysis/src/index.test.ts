@@ -1,10 +1,11 @@
 import { createRng } from '@agentgym/scenario'
 import { expect, test } from 'vitest'
 import { meansOf } from '../../baseline-players.ts'
+import { sharedTokens } from '../../shared-tokens.ts'
 import { type Call, dueCalls } from './analysis.ts'
-import scenario from './index.ts'
+import scenario, { VOCABULARY } from './index.ts'
 import * as table from './table.ts'
-import { needsJoin } from './tasks.ts'
+import { generateTask, needsJoin } from './tasks.ts'
 
 const tools = [
   'profile',
@@ -172,6 +173,17 @@ test('no task is in both splits, and evaluation asks in words of its own', async
   const held = await seen('eval')
   expect(new Set(held).size).toBe(held.length)
   expect(held.filter((task) => trained.has(task))).toEqual([])
+})
+
+test('an agent can tell all words apart', () => {
+  const splits = ['train', 'eval'] as const
+  const tasks = splits.flatMap((split) => Array.from({ length: 400 }, (_, i) => generateTask(createRng(i), split)))
+  expect(
+    sharedTokens(
+      tasks.map(({ text }) => text),
+      VOCABULARY,
+    ),
+  ).toEqual([])
 })
 
 test('the table is drawn at every step', async () => {

@@ -11,6 +11,8 @@ import { CATEGORIES, COLUMNS, JOINED, KEY, MEASURES } from './table.ts'
 import { generateTask, LABELS, pickGroup } from './tasks.ts'
 
 const MAX_CALLS = 20
+/** With so many tokens, no two words of the questions have the same one. */
+export const VOCABULARY = 2864
 const TRAIN_TASKS = 100_000
 const HELD_OUT_TASKS = 1_000_000_000
 const COLUMN_FEATURES = 6
@@ -19,7 +21,7 @@ const MISTAKE = -0.05
 
 export default defineToolScenario({
   observation: dict({
-    question: text({ maxTokens: 28, vocabulary: 512 }),
+    question: text({ maxTokens: 28, vocabulary: VOCABULARY }),
     /**
      * Joined, filtered, grouped, aggregated; last call failed; rows left, calls left; what the question names: columns without a
      * profile, a label, a column of labels, the other table; what profiles show: repeats, copies, blanks and what they mean,

@@ -1,8 +1,9 @@
 import { createRng } from '@agentgym/scenario'
 import { expect, test } from 'vitest'
 import { meansOf } from '../../baseline-players.ts'
+import { sharedTokens } from '../../shared-tokens.ts'
 import { boxes, type Call, dueCalls, type Experiment } from './experiment.ts'
-import scenario from './index.ts'
+import scenario, { VOCABULARY } from './index.ts'
 import { colorOf, type Matter, passHeat, passTime, phaseOf, places, waterPlant } from './physics.ts'
 import { generateLab, kinds } from './sheets.ts'
 
@@ -167,6 +168,17 @@ test('no lab is in both splits, and every kind of task is about as frequent', ()
     const count = held.filter(({ sheet }) => sheet.kind === kind).length
     expect(count, kind).toBeGreaterThan(2000 / kinds.length / 1.4)
   }
+})
+
+test('an agent can tell all words apart', () => {
+  const splits = ['train', 'eval'] as const
+  const labs = splits.flatMap((split) => Array.from({ length: 2000 }, (_, i) => generateLab(createRng(i), split)))
+  expect(
+    sharedTokens(
+      labs.map(({ text }) => text),
+      VOCABULARY,
+    ),
+  ).toEqual([])
 })
 
 test('every moment of every kind of experiment can be drawn', async () => {

@@ -33,6 +33,8 @@ import { FLOWERING, paints, phaseOf, places, waterPlant } from './physics.ts'
 import { generateLab, SAMPLES } from './sheets.ts'
 
 const MAX_CALLS = 24
+/** With so many tokens, no two words of the sheets have the same one. */
+export const VOCABULARY = 3312
 const TRAIN_LABS = 100_000
 const HELD_OUT_LABS = 1_000_000_000
 const PROGRESS = 0.2
@@ -44,7 +46,7 @@ const phases = ['solid', 'melting', 'liquid', 'boiling'] as const
 
 export default defineToolScenario({
   observation: dict({
-    sheet: text({ maxTokens: 24, vocabulary: 1024 }),
+    sheet: text({ maxTokens: 24, vocabulary: VOCABULARY }),
     /** The thing in hand, the instruments, the cup, the plant, the time. */
     facts: box({ shape: [30] }),
     /** In hand; named on the sheet; alive (1 yes, −1 no, 0 unknown). */
