@@ -108,6 +108,7 @@ describe('a server with its own database, and one worker', { timeout: 240_000 },
     const { id } = await startRun(author, {
       publish: { name: '@acme/balancer', summary: 'Balances the pole.' },
       trajectories_every: 2,
+      settings: { ...settings, evaluate_every: 512 },
     })
     await until(async () => isOver(await look(author, id)))
     const run = await look(author, id)
@@ -117,6 +118,13 @@ describe('a server with its own database, and one worker', { timeout: 240_000 },
       progress: { iteration: 4, steps: 1_024 },
       agent: { package: { name: '@acme/balancer', version: '0.1.0' } },
     })
+    const { episodes } = (await author.GET('/v1/runs/{id}/episodes', { params: { path: { id } } })).data
+    expect(episodes.map(({ steps }) => steps)).toEqual([512, 1_024])
+    for (const { iteration, length } of episodes) {
+      const path = { id, iteration }
+      const { data } = await author.GET('/v1/runs/{id}/episodes/{iteration}', { params: { path } })
+      expect(data).toMatchObject({ policy: 'agent', view: { kind: 'cart' }, steps: { length: Math.min(200, length) } })
+    }
     await until(async () => (await versionState(author, '@acme/balancer', '0.1.0')) !== 'checking')
     expect(await versionState(author, '@acme/balancer', '0.1.0')).toBe('published')
     const reported = worker.events.find((event) => event.event === 'finished' && event.kind === 'evaluate')

@@ -68,6 +68,15 @@ describe('the page of a running run', () => {
   })
 })
 
+it('a run that is shared by link is not shown without it, not even right after someone who has it', async () => {
+  const run = await startRun()
+  const response = await owner.api('POST', `/v1${run.path}/link`, {})
+  const { pathname } = new URL(((await response.json()) as { url: string }).url)
+  const others = site.browser()
+  expect((await others.get(pathname)).status).toBe(200)
+  expect((await others.get(`${run.path}/shared`)).status).toBe(404)
+})
+
 it('compared runs update while one is running', async () => {
   const [one, other] = [await startRun(), await startRun()]
   const ids = [one, other].map(({ path }) => `ids=${path.split('/').at(-1)}`).join('&')

@@ -57,8 +57,8 @@ export type PlayedEvaluation = {
   clear: boolean | null
 }
 
-/** With the choices of each episode; null where calibration has nothing to measure. */
-export type EvaluatedEpisodes = PlayedEvaluation & { choosing: ChoosingEpisode[] | null }
+/** With the length of each episode, and its choices: null where calibration has nothing to measure. */
+export type EvaluatedEpisodes = PlayedEvaluation & { lengths: number[]; choosing: ChoosingEpisode[] | null }
 
 /** A thread that plays held-out episodes with an exported model, as `agentgym eval` and the training loop both do. */
 export class Evaluator {
@@ -109,6 +109,7 @@ export class Evaluator {
       choosing,
       evaluation: summarize(outcomes, run),
       returns: outcomes.map((outcome) => outcome.return),
+      lengths: outcomes.map((outcome) => outcome.length),
       clear: isClearSuccess(outcomes, success),
       digests: outcomes.map((outcome) => Buffer.from(outcome.digest).toString('hex')),
     }

@@ -1,5 +1,12 @@
 import type { EncoderSet } from '@agentgym/agent/engine'
-import type { ConfidenceMap, Evaluation, PolicySpec, SuccessCriteria } from '@agentgym/contract'
+import type {
+  ConfidenceMap,
+  Evaluation,
+  PolicySpec,
+  SampleEpisode,
+  ScenarioView,
+  SuccessCriteria,
+} from '@agentgym/contract'
 import type { PlayedEpisodes } from '@agentgym/scenario/engine'
 import { fitConfidence, measureCalibration } from '../evaluation/calibration.ts'
 import type { EvaluatedEpisodes, EvaluationTask, Evaluator } from '../evaluation/evaluator.ts'
@@ -35,13 +42,19 @@ export type HeldOutEpisodes = {
   limits: JobLimits
   description: Pick<ScenarioDescription, 'tasks'>
   settings: { evaluation_episodes: number; calibration_episodes: number }
+  /** How to draw the episode that each selection writes down; null: it writes none. */
+  sample: { view: ScenarioView | null } | null
 }
+
+/** An episode that an evaluation wrote down, with its whole return and length: the sample may be cut. */
+export type SampledEpisode = { episode: SampleEpisode; return: number; length: number }
 
 export type HeldOutEvaluation = {
   evaluation: Evaluation
   clear: boolean | null
   /** Of the final evaluation; null where it cannot be fit. */
   confidence: ConfidenceMap | null
+  sampled: SampledEpisode | null
 }
 
 /** Evaluates these weights on the episodes of a purpose. The final evaluation is preceded by the fit of the confidence. */
@@ -58,11 +71,13 @@ export async function evaluateHeldOut(
     seed: evaluationSeeds[purpose],
     choices: final,
     baselines: final,
+    ...(purpose === 'selection' && parts.sample !== null ? { sample: parts.sample } : {}),
   })
-  const { evaluation, clear, choosing } = played
-  if (!final || choosing === null) return { evaluation, clear, confidence: null }
+  const { evaluation, clear, choosing, sampled } = played
+  if (!final || choosing === null) return { evaluation, clear, confidence: null, sampled }
   const confidence = await calibrate(parts, model)
-  return { evaluation: { ...evaluation, calibration: measureCalibration(choosing, confidence) }, clear, confidence }
+  const calibration = measureCalibration(choosing, confidence)
+  return { evaluation: { ...evaluation, calibration }, clear, confidence, sampled }
 }
 
 /** Null where calibration is left out, or no episodes can be kept apart. */
@@ -86,11 +101,17 @@ export function episodesOfEvaluations(evaluationEpisodes: number): PlayedEpisode
   return Object.values(evaluationSeeds).map((seed) => ({ seed, episodes }))
 }
 
-function play(
+async function play(
   { evaluator, scenario, success, policy, encoders, limits }: HeldOutEpisodes,
   model: Uint8Array,
-  episodes: Pick<EvaluationTask, 'episodes' | 'seed' | 'choices' | 'baselines' | 'apartFrom'>,
-): Promise<EvaluatedEpisodes> {
+  episodes: Pick<EvaluationTask, 'episodes' | 'seed' | 'choices' | 'baselines' | 'apartFrom' | 'sample'>,
+): Promise<EvaluatedEpisodes & { sampled: SampledEpisode | null }> {
   const task = { scenario, success, policy, encoders, limits, model, ownModel: true, taskOrder: 'drawn' as const }
-  return evaluator.evaluate({ ...task, ...episodes })
+  let sample: SampleEpisode | null = null
+  const onSample = (episode: SampleEpisode) => {
+    sample = episode
+  }
+  const played = await evaluator.evaluate({ ...task, ...episodes, onSample })
+  const { returns, lengths } = played
+  return { ...played, sampled: sample && { episode: sample, return: returns[0], length: lengths[0] } }
 }

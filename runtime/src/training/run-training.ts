@@ -14,6 +14,7 @@ import { gpuEnvironment, seesGpu } from '../sandbox/job-gpus.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { superviseJob, threadEnvironment } from '../sandbox/supervisor.ts'
 import type { Checkpoint } from './checkpoint.ts'
+import type { SampledEpisode } from './held-out-evaluations.ts'
 import { type RunJob, runTogether, type Together } from './run-together.ts'
 import { resolveAutomatic } from './settings.ts'
 import type { TrainingJob, TrainingMessage, TrainingNotice, TrainingOutcome } from './training-job.ts'
@@ -36,6 +37,8 @@ export type RunTrainingOptions = {
   everyIteration?: boolean
   /** Iterations between sampled trajectories; null, and by default, none. */
   trajectories?: TrainingJob['trajectories']
+  /** How to draw the episode that each evaluation during training gives `onEvaluation`; null, and by default, it gives none. */
+  sample?: TrainingJob['sample']
   /** Handlers are called one at a time and waited for. What one throws ends the run with that error. */
   onProgress(event: ProgressEvent): void | Promise<void>
   /** What the run chose for settings that are null in the plan. */
@@ -43,7 +46,7 @@ export type RunTrainingOptions = {
   onNotice?(notice: TrainingNotice): void | Promise<void>
   /** Takes what the scenario logs, once an iteration; left out, logs are only counted. */
   onLogs?(logs: ScenarioLogs): void | Promise<void>
-  onEvaluation?(evaluation: Evaluation, place: RunPlace): void | Promise<void>
+  onEvaluation?(evaluation: Evaluation, place: RunPlace, sampled: SampledEpisode | null): void | Promise<void>
   onCheckpoint(bytes: Uint8Array, place: RunPlace & Pick<Checkpoint, 'dropped'>): void | Promise<void>
   onTrajectory?(trajectory: Trajectory): void | Promise<void>
   /** Environment steps at which the run is evaluated and ends with a checkpoint; the outcome is then null. */
@@ -72,6 +75,7 @@ export async function runTraining(options: RunTrainingOptions): Promise<Training
     start: checkpoint === null ? (options.start ?? null) : null,
     plan: resolveAutomatic(options.plan, options.together?.processes),
     trajectories: options.trajectories ?? null,
+    sample: options.sample ?? null,
     logs: options.onLogs !== undefined,
     pauseAt: options.pauseAt ?? null,
     gpu: seesGpu(options.gpus),
@@ -109,7 +113,7 @@ function handle(message: TrainingMessage, options: RunTrainingOptions): void | P
     case 'logs':
       return options.onLogs?.(scenarioLogsSchema.parse(message.logs))
     case 'evaluation':
-      return options.onEvaluation?.(message.evaluation, message.place)
+      return options.onEvaluation?.(message.evaluation, message.place, message.sampled)
     case 'checkpoint':
       return options.onCheckpoint(message.bytes, message.place)
     case 'trajectory':

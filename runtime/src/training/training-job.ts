@@ -4,6 +4,7 @@ import type {
   PolicySpec,
   ProgressEvent,
   ScenarioLogs,
+  ScenarioView,
   SuccessCriteria,
   TrainingPlan,
   Trajectory,
@@ -12,6 +13,7 @@ import type { EnvironmentSource } from '../external/external-source.ts'
 import type { RankPlace } from '../learner/learner-types.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
 import type { Checkpoint } from './checkpoint.ts'
+import type { SampledEpisode } from './held-out-evaluations.ts'
 import type { Threads } from './settings.ts'
 import type { RunPlace, TrainingResult } from './training-loop.ts'
 import type { WarmStart } from './warm-start.ts'
@@ -33,6 +35,8 @@ export type TrainingJob = {
   everyIteration: boolean
   /** Iterations between sampled trajectories, the first iteration's included; null samples none. */
   trajectories: { every: number } | null
+  /** How to draw the episode that is kept of each evaluation during training; null keeps none. */
+  sample: { view: ScenarioView | null } | null
   /** Sends what the scenario logs; else it is only noticed that it does. */
   logs: boolean
   /** See `RunTrainingOptions`; null: at no step. */
@@ -49,7 +53,7 @@ export type TrainingMessage =
   | { type: 'notice'; notice: TrainingNotice }
   | { type: 'logs'; logs: ScenarioLogs }
   | { type: 'progress'; event: ProgressEvent }
-  | { type: 'evaluation'; evaluation: Evaluation; place: RunPlace }
+  | { type: 'evaluation'; evaluation: Evaluation; place: RunPlace; sampled: SampledEpisode | null }
   /** `salvaged`: another process was lost; every other one sends its own. */
   | { type: 'checkpoint'; bytes: Uint8Array; place: RunPlace & Pick<Checkpoint, 'dropped'>; salvaged?: true }
   | { type: 'trajectory'; trajectory: Trajectory }

@@ -49,7 +49,7 @@ function simulate(
       played.push({ purpose, steps: at })
       const ok = succeeds(purpose, at)
       const evaluation = { return_mean: at, success: { ok, criteria: [] } } as unknown as Evaluation
-      return { evaluation, clear: ok, confidence: null }
+      return { evaluation, clear: ok, confidence: null, sampled: null }
     },
     onProgress: () => {},
     onEvaluation: () => {},

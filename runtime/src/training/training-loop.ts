@@ -3,7 +3,7 @@ import { isBetter } from '../evaluation/summarize.ts'
 import type { Learner } from '../learner/learner-types.ts'
 import type { Algorithm, Iteration } from './algorithm.ts'
 import { type Checkpoint, MAX_REPLAY_BYTES } from './checkpoint.ts'
-import type { EvaluationPurpose, HeldOutEvaluation } from './held-out-evaluations.ts'
+import type { EvaluationPurpose, HeldOutEvaluation, SampledEpisode } from './held-out-evaluations.ts'
 import { isRankLost } from './joined-run.ts'
 import { appendToCurve, type CurvePoint, EpisodeStatistics, type RunClock, startClock } from './run-statistics.ts'
 
@@ -27,7 +27,7 @@ export type TrainingRun = {
   /** The agent whose weights the learner starts with; null if they are random, or a resumed run's. */
   parent: AgentParent | null
   onProgress(event: ProgressEvent): void
-  onEvaluation(evaluation: Evaluation, place: RunPlace): void
+  onEvaluation(evaluation: Evaluation, place: RunPlace, sampled: SampledEpisode | null): void
   onCheckpoint(checkpoint: Checkpoint): void
   /**
    * Environment steps at which the run is evaluated and ends with a checkpoint, as if it had been stopped; a run that ends
@@ -181,8 +181,9 @@ async function evaluateAndKeepBest(run: TrainingRun, state: RunState): Promise<C
 
 async function evaluateWeights({ learner, evaluate, onEvaluation }: TrainingRun, state: RunState) {
   const weights = learner.weights()
-  const { evaluation } = await evaluate(weights, 'selection')
-  onEvaluation(evaluation, { iteration: state.iteration, steps: state.steps, seconds: state.clock.seconds() })
+  const { evaluation, sampled } = await evaluate(weights, 'selection')
+  const place = { iteration: state.iteration, steps: state.steps, seconds: state.clock.seconds() }
+  onEvaluation(evaluation, place, sampled)
   return { weights, evaluation }
 }
 

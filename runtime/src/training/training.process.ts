@@ -102,6 +102,7 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
   const heldOut = {
     ...{ evaluator, scenario, success, policy, encoders, description, settings },
     limits: channel.limits,
+    sample: job.sample,
   }
   const algorithm = algorithmOf(plan, seed, policy, { collector: pool, learner, observe })
   const result = await runIterations({
@@ -117,7 +118,7 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
     onProgress: progress(job, channel, (event) =>
       send({ type: 'progress', event: { ...event, ...textEncoding(pool.encoding) } }),
     ),
-    onEvaluation: (evaluation, place) => send({ type: 'evaluation', evaluation, place }),
+    onEvaluation: (evaluation, place, sampled) => send({ type: 'evaluation', evaluation, place, sampled }),
     onCheckpoint: (checkpoint) => void (speaks && send(checkpointMessage(checkpoint))),
     pauseAt: job.pauseAt,
     stopped: channel.stopRequested,

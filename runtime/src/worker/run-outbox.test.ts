@@ -1,5 +1,5 @@
-import { createClient, isRefusedByProxy } from '@agentgym/client'
-import type { ProgressEvent, Trajectory } from '@agentgym/contract'
+import { createClient, isRefusedByProxy, type RunEpisodeUpload } from '@agentgym/client'
+import type { ProgressEvent, SampleEpisode, Trajectory } from '@agentgym/contract'
 import { afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest'
 import { HeldLease } from './held-lease.ts'
 import { RunMeter } from './run-meter.ts'
@@ -53,6 +53,20 @@ function point(iteration: number): ProgressEvent {
 const place = (iteration: number) => ({ iteration, steps: iteration * 80, seconds: iteration })
 const bytes = (iteration: number) => new Uint8Array(100).fill(iteration)
 
+function episode(iteration: number): RunEpisodeUpload {
+  const leaf: SampleEpisode['observation'][number] = { name: '', kind: 'box', size: 1, shape: [1] }
+  const seen = { observation: [iteration], texts: [] }
+  return {
+    ...{ iteration, steps: iteration * 80, return: 1, length: 1 },
+    episode: {
+      ...{ format: 1, policy: 'agent', view: null, observation: [leaf], action: [{ ...leaf, labels: [] }] },
+      steps: [{ ...seen, action: [0], reward: 1 }],
+      last: seen,
+      end: 'truncated',
+    },
+  }
+}
+
 function trajectory(iteration: number, steps: number, width: number): Trajectory {
   const step = { action: [0], reward: 0, log_probability: 0, terminated: false, truncated: false }
   const observation = new Array(width).fill(0.5)
@@ -71,6 +85,41 @@ describe('what a run tells', () => {
     expect(job.points.size).toBe(1)
     await outbox.drain()
     expect([...job.points.keys()]).toEqual(Array.from({ length: 1_300 }, (_, index) => index + 1))
+    outbox.close()
+  })
+
+  it('thins sampled episodes that wait', async () => {
+    const outbox = open()
+    for (let i = 1; i <= 40; i++) {
+      outbox.addPoint(point(i))
+      outbox.addEpisode(episode(i))
+    }
+    await outbox.drain()
+    const sent = [...job.episodes.keys()]
+    expect(sent).toHaveLength(12)
+    expect([sent[0], sent.at(-1)]).toEqual([1, 40])
+    expect(job.points.size).toBe(40)
+    outbox.close()
+  })
+
+  it.each([
+    ['a server that does not know them', 'unknown', 1],
+    ['a server that refuses one', 'refused', 2],
+    ['a proxy that lets none through', { proxyLimit: 10 }, 2],
+  ] as const)('goes on without sampled episodes at %s', async (_, disturbance, asked) => {
+    let requests = 0
+    server.disturb = ({ action }) => {
+      if (action !== 'episodes') return undefined
+      requests += 1
+      return disturbance
+    }
+    const outbox = open()
+    for (const i of [1, 2]) {
+      outbox.addPoint(point(i))
+      outbox.addEpisode(episode(i))
+      await outbox.drain()
+    }
+    expect([job.points.size, job.episodes.size, requests]).toEqual([2, 0, asked])
     outbox.close()
   })
 

@@ -1,16 +1,25 @@
 import { createHash } from 'node:crypto'
-import { type CheckpointUpload, isRefusedByProxy, sendProgress, sendTrajectories } from '@agentgym/client'
+import {
+  type CheckpointUpload,
+  isRefusedByProxy,
+  type RunEpisodeUpload,
+  sendProgress,
+  sendRunEpisode,
+  sendTrajectories,
+} from '@agentgym/client'
 import {
   AgentGymError,
   type Evaluation,
   type ProgressEvent,
   type Trajectory,
+  thinEpisodes,
   type WorkerUsage,
 } from '@agentgym/contract'
 import type { RunPlace } from '../training/training-loop.ts'
 import type { HeldLease } from './held-lease.ts'
 import type { RunMeter } from './run-meter.ts'
 import type { RunUploads } from './run-uploads.ts'
+import { isLost, isRefused } from './server-requests.ts'
 
 type PlacedEvaluation = { iteration: number; steps: number; evaluation: Evaluation }
 
@@ -47,6 +56,8 @@ export class RunOutbox {
   #points: ProgressEvent[] = []
   #evaluations: PlacedEvaluation[] = []
   #trajectories: Trajectory[] = []
+  #episodes: RunEpisodeUpload[] = []
+  #takesEpisodes = true
   #checkpoint: CheckpointUpload | undefined
   #sending: Promise<void> | undefined
   #uploading: Promise<void> | undefined
@@ -84,6 +95,13 @@ export class RunOutbox {
     this.#soon()
   }
 
+  /** A sample: those that wait are thinned as the server thins them. */
+  addEpisode(episode: RunEpisodeUpload): void {
+    if (this.#closed || !this.#takesEpisodes) return
+    this.#episodes = thinEpisodes([...this.#episodes, episode])
+    this.#soon()
+  }
+
   addCheckpoint(bytes: Uint8Array, { iteration, steps, seconds }: RunPlace): void {
     if (this.#closed) return
     const sha256 = createHash('sha256').update(bytes).digest('hex')
@@ -114,11 +132,13 @@ export class RunOutbox {
     this.#points = []
     this.#evaluations = []
     this.#trajectories = []
+    this.#episodes = []
     this.#checkpoint = undefined
   }
 
   #hasUnsent(): boolean {
-    return this.#points.length + this.#evaluations.length + this.#trajectories.length > 0
+    const samples = this.#trajectories.length + this.#episodes.length
+    return this.#points.length + this.#evaluations.length + samples > 0
   }
 
   #soon(): void {
@@ -142,6 +162,8 @@ export class RunOutbox {
 
   async #send(): Promise<void> {
     const last = this.#points.at(-1)
+    // Before their evaluations, of which the server tells watchers, who then find them.
+    while (this.#episodes.length > 0) await this.#sendEpisode()
     do await this.#sendBatch()
     while (last !== undefined && this.#points.length > 0 && this.#points[0].iteration <= last.iteration)
     while (this.#trajectories.length > 0) await this.#sendSample()
@@ -168,6 +190,19 @@ export class RunOutbox {
     // Only now: what a lost answer leaves in doubt is sent again, and counts once.
     this.#points = this.#points.slice(points.length)
     this.#evaluations = this.#evaluations.filter((evaluation) => !evaluations.includes(evaluation))
+  }
+
+  async #sendEpisode(): Promise<void> {
+    const { lease } = this.#options
+    const [episode] = this.#episodes
+    try {
+      await lease.request((signal) => sendRunEpisode(lease.client, lease.job, episode, signal))
+    } catch (error) {
+      if (isLost(error) || isRefused(error)) throw error
+      // A run is not lost for its samples. A server of an older release takes none.
+      if (error instanceof AgentGymError && error.code === 'endpoint_not_found') this.#takesEpisodes = false
+    }
+    this.#episodes = this.#takesEpisodes ? this.#episodes.filter((each) => each !== episode) : []
   }
 
   async #sendSample(): Promise<void> {

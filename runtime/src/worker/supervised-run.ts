@@ -3,6 +3,7 @@ import {
   evaluationSchema,
   type LeasedTraining,
   progressEventSchema,
+  runEpisodeRequestSchema,
   type TrainingPlan,
   trajectorySchema,
 } from '@agentgym/contract'
@@ -27,6 +28,7 @@ export type StopReason = 'cancel' | 'budget' | 'pause' | 'release'
 const mostDeaths = { crash: 2, killed: 5 }
 const progressEventMs = 5_000
 const checkpointBytes = 2 ** 30
+const runEpisodeSchema = runEpisodeRequestSchema.omit({ lease: true })
 
 /**
  * One attempt at a run: the trainer in its supervised process, restarted from the last checkpoint where that process dies
@@ -116,6 +118,7 @@ export class SupervisedRun {
         start: this.#start,
         everyIteration: true,
         pauseAt: run.pause_at ?? undefined,
+        sample: { view: this.#scenario.package.agentgym.view ?? null },
         trajectories: run.trajectories_every === 0 ? null : { every: run.trajectories_every },
         ...this.#handlers(),
         stop: this.#stop.signal,
@@ -151,11 +154,14 @@ export class SupervisedRun {
         trace.iteration(point)
         this.#report(point)
       },
-      onEvaluation: (evaluation, place) => {
+      onEvaluation: (evaluation, place, sampled) => {
         const at = this.#placed(place)
         if (at.iteration <= this.#evaluated) return
         this.#evaluated = at.iteration
         outbox.addEvaluation(expected(evaluationSchema.safeParse(evaluation)), at)
+        // A run is not ended for a picture: what the server would refuse is left out.
+        const episode = runEpisodeSchema.safeParse({ ...sampled, iteration: at.iteration, steps: at.steps })
+        if (episode.success) outbox.addEpisode(episode.data)
       },
       onCheckpoint: (bytes, place) => {
         if (!(bytes instanceof Uint8Array) || bytes.length > checkpointBytes)

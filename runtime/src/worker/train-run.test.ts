@@ -77,6 +77,16 @@ describe('a run', { timeout: 240_000 }, () => {
     expect([...job.points.keys()]).toEqual(iterations(12))
     expect([...job.evaluations.keys()]).toEqual([6, 12])
     expect([...job.trajectories.keys()]).toEqual(['1 0', '5 0', '9 0'])
+    expect([...job.episodes.values()].map(({ iteration, steps }) => [iteration, steps])).toEqual([
+      [6, 480],
+      [12, 960],
+    ])
+    for (const sampled of job.episodes.values()) {
+      const rewards = sampled.episode.steps.map(({ reward }) => reward)
+      expect(sampled.episode).toMatchObject({ policy: 'agent', view: null })
+      expect(rewards).toHaveLength(sampled.length)
+      expect(rewards.reduce((sum, reward) => sum + reward, 0)).toBeCloseTo(sampled.return, 3)
+    }
     expect(job.checkpoints.length).toBeGreaterThan(0)
     const agent = await agentOf(job)
     expect(agent.package).toMatchObject({ name: '@acme/walker', version: '2.3.4', agentgym: { kind: 'agent' } })

@@ -15,6 +15,7 @@ import {
   type Outcome,
   type ProgressRequest,
   type ReplayResultRequest,
+  type RunEpisode,
   type SampleEpisode,
   type Trajectory,
   uploadPartSchema,
@@ -212,6 +213,18 @@ export async function sendTrajectories(
   signal?: AbortSignal,
 ): Promise<void> {
   await postJson(client, jobPath(id, 'trajectories'), { lease, trajectories }, signal)
+}
+
+export type RunEpisodeUpload = RunEpisode & { episode: SampleEpisode }
+
+/** Stores an episode of an evaluation during training. */
+export async function sendRunEpisode(
+  client: Client,
+  { id, lease }: JobLease,
+  episode: RunEpisodeUpload,
+  signal?: AbortSignal,
+): Promise<void> {
+  await postJson(client, jobPath(id, 'episodes'), { lease, ...episode }, signal)
 }
 
 /** Stores the trained agent's tarball; gives the integrity that its outcome then names. */

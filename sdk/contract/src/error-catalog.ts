@@ -140,6 +140,7 @@ export const errorCatalog = {
   run_not_found: { exit: 1, status: 404, summary: 'The run does not exist, or you have no access to it.' },
   run_state_conflict: { exit: 1, status: 409, summary: 'The run is in a state that does not allow this.' },
   run_has_no_agent: { exit: 1, status: 409, summary: 'The run has not produced a trained agent.' },
+  run_episode_not_found: { exit: 1, status: 404, summary: 'The run has no such sampled episode.' },
   checkpoint_not_found: { exit: 1, status: 404, summary: 'The run has no such checkpoint, or it is no longer kept.' },
   evaluation_not_found: {
     exit: 1,

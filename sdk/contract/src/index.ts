@@ -237,6 +237,7 @@ export {
   type ReplayResultRequest,
   releaseRequestSchema,
   replayResultRequestSchema,
+  runEpisodeRequestSchema,
   trajectoriesRequestSchema,
   uploadPartSchema,
   type WorkerDescription,
@@ -289,6 +290,7 @@ export {
   rpcResultSchema,
   startRunHeadersSchema,
 } from './api/rpc.ts'
+export * from './api/run-episodes.ts'
 export {
   checkpointListSchema,
   type EvaluationJob,

@@ -43,7 +43,9 @@ export function visitorApi({
       // of other sites cannot send it.
       if (request.method === 'POST' && !request.headers.has('content-type'))
         request.headers.set('content-type', 'application/json')
-      if (session === null && request.method === 'GET') return cache.fetch(request, call, onTtl)
+      // The cache knows addresses alone: what the secret of a link opens is for those who have it.
+      const isPublic = session === null && !request.headers.has('agentgym-link')
+      if (isPublic && request.method === 'GET') return cache.fetch(request, call, onTtl)
       onTtl(0)
       return call(request)
     },

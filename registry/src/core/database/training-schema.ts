@@ -4,6 +4,7 @@ import type {
   Evaluation,
   EvaluationResultRequest,
   RunState,
+  SampleEpisode,
   WorkerDescription,
   WorkerUsage,
 } from '@agentgym/contract'
@@ -149,6 +150,16 @@ export type RunEventTable = {
   at: CreatedAt
   type: Fixed<string>
   data: JSONColumnType<Record<string, unknown>, string, never>
+}
+
+/** An episode sampled during training; at most `mostRunEpisodes` of a run. `episode_return` and `length` are the whole episode's. */
+export type RunEpisodeTable = {
+  run_id: Fixed<string>
+  iteration: Fixed<number>
+  steps: Fixed<number>
+  episode_return: Fixed<number>
+  length: Fixed<number>
+  episode: JSONColumnType<SampleEpisode, string, never>
 }
 
 /** The link of a run, at most one. */
@@ -381,6 +392,7 @@ export type TrainingSchema = {
   packed_curves: PackedCurveTable
   run_events: RunEventTable
   run_links: RunLinkTable
+  run_episodes: RunEpisodeTable
   checkpoints: CheckpointTable
   trajectories: TrajectoryTable
   trajectory_steps: TrajectoryStepTable

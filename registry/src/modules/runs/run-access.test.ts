@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto'
 import type { TokenScope } from '@agentgym/contract'
 import { postgresql } from '@agentgym/testkit/databases'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { sampleEpisode } from '../../../../testdata/episodes/sample-episode.ts'
 import type { Actor } from '../../core/access/authorize.ts'
 import type { Database } from '../../core/database/database.ts'
 import type { Role } from '../../core/database/schema.ts'
@@ -42,6 +43,8 @@ const routes: Route[] = [
   { ...run, method: 'GET', path: '/v1/runs/RUN/metrics.jsonl', status: 200 },
   { ...run, method: 'GET', path: '/v1/runs/RUN/checkpoints', status: 200 },
   { ...run, method: 'GET', path: '/v1/runs/RUN/checkpoints/2', status: 200 },
+  { ...run, method: 'GET', path: '/v1/runs/RUN/episodes', status: 200 },
+  { ...run, method: 'GET', path: '/v1/runs/RUN/episodes/2', status: 200 },
   { ...run, method: 'GET', path: '/v1/runs/RUN/agent', status: 200 },
   { ...run, method: 'GET', path: '/v1/runs/RUN/trajectories', scope: 'data:export', status: 200 },
   { ...run, method: 'GET', path: '/v1/evaluations/EVALUATION', status: 200, hidden: 'evaluation_not_found' },
@@ -126,6 +129,7 @@ describe('permissions for an organization’s run', () => {
     await turn.train(2, 1)
     await turn.save(1)
     await turn.sample()
+    await turn.sampleEpisode()
     await turn.complete(1)
     const evaluation = await server.call('POST', `/v1/runs/${completed}/evaluations`, { json: {}, token })
     fill.set('SCENARIO', training.scenario)
@@ -176,7 +180,8 @@ describe('permissions for an organization’s run', () => {
         .replace('/2', '/{iteration}')
         .replace(/\?.*/, '')
     // For everyone; see below.
-    const known = [...routes.map(({ method, path }) => `${method} ${pattern(path)}`), 'GET /v1/runs/{id}/shared']
+    const shared = ['GET /v1/runs/{id}/shared', 'GET /v1/runs/{id}/shared/episodes/{iteration}']
+    const known = [...routes.map(({ method, path }) => `${method} ${pattern(path)}`), ...shared]
     expect(known.sort()).toEqual(described.sort())
   })
 
@@ -207,8 +212,10 @@ describe('permissions for an organization’s run', () => {
     })
     const path = (rest: string, id = fill.get('RUN')) => `/v1/runs/${id}${rest}`
     const change = (method: string, rest: string, json?: unknown) => server.call(method, path(rest), { token, json })
-    const look = (secret?: string, id?: string) =>
-      server.call('GET', path('/shared', id), { headers: secret === undefined ? {} : { 'agentgym-link': secret } })
+    const look = (secret?: string, id?: string, rest = '') =>
+      server.call('GET', path(`/shared${rest}`, id), {
+        headers: secret === undefined ? {} : { 'agentgym-link': secret },
+      })
     const link = async () => {
       const { url } = (await change('POST', '/link')).body as { url: string }
       return { url, secret: url.split('/').at(-1) ?? '' }
@@ -220,7 +227,18 @@ describe('permissions for an organization’s run', () => {
       const { status, body, text } = await look(secret)
       expect(status).toBe(200)
       expect(Object.keys(body).sort()).toEqual([
-        ...['algorithm', 'created_at', 'ended_at', 'evaluation', 'evaluations', 'id', 'note', 'points', 'progress'],
+        ...[
+          'algorithm',
+          'created_at',
+          'ended_at',
+          'episodes',
+          'evaluation',
+          'evaluations',
+          'id',
+          'note',
+          'points',
+          'progress',
+        ],
         ...['scenario', 'seed', 'settings', 'started_at', 'state', 'targets'],
       ])
       expect((body.points as object[]).length).toBe(2)
@@ -257,6 +275,27 @@ describe('permissions for an organization’s run', () => {
       for (const known of [undefined, secret, 'wrong']) expect((await look(known)).status).toBe(200)
       await change('PUT', '/sharing', { public: false })
       for (const known of [undefined, secret]) expect((await look(known)).code).toBe('run_not_found')
+    })
+
+    it('its sampled episodes are seen by those who see it, unless its scenario is private', async () => {
+      const { secret } = await link()
+      const episode = '/episodes/2'
+      expect((await look(secret)).body.episodes).toMatchObject([{ iteration: 2, return: 0.5, length: 2 }])
+      expect((await look(secret, undefined, episode)).body).toEqual(sampleEpisode({ policy: 'agent' }))
+      expect((await look(secret, undefined, '/episodes/3')).code).toBe('run_episode_not_found')
+      expect((await look(undefined, undefined, episode)).code).toBe('run_not_found')
+      const setVisibility = (visibility: 'public' | 'private') =>
+        database.query
+          .updateTable('packages')
+          .set({ visibility })
+          .where('name', '=', fill.get('SCENARIO') ?? '')
+          .execute()
+      await setVisibility('private')
+      expect((await look(secret)).body.episodes).toEqual([])
+      expect((await look(secret, undefined, episode)).code).toBe('run_episode_not_found')
+      await setVisibility('public')
+      await change('DELETE', '/link')
+      expect((await look(secret, undefined, episode)).code).toBe('run_not_found')
     })
 
     it('every change is in the audit log once, without the secret', async () => {

@@ -1,12 +1,14 @@
 import {
   checkpointListSchema,
+  runEpisodeListSchema,
   runEventSchema,
   runEventsHeadersSchema,
   runEventsRequestSchema,
   runMetricsRequestSchema,
   runMetricsSchema,
+  sampleEpisodeSchema,
 } from '@agentgym/contract'
-import { type OpenAPIHono, z } from '@hono/zod-openapi'
+import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Scope } from '../../core/access/authorize.ts'
 import { csvType } from '../../core/http/csv.ts'
 import type { Env, RequestReader } from '../../core/http/env.ts'
@@ -16,9 +18,10 @@ import { webStream } from '../../core/storage/object-store.ts'
 import { metricsCsv, metricsJsonLines } from './exports/metrics-csv.ts'
 import { runMetricNames, runPoints } from './exports/run-points.store.ts'
 import { tensorboardEvents, tensorboardFileName } from './exports/tensorboard-events.ts'
-import { runCodes, runParams } from './route-parts.ts'
+import { episodeDescription, iterationParams, runCodes, runParams } from './route-parts.ts'
 import { requireRun } from './run-access.ts'
 import { listCheckpoints, metricsPage, openAgent, openCheckpoint, trajectoryLines } from './run-data.ts'
+import { listEpisodes, readEpisode } from './run-episodes.ts'
 import type { RunServices } from './run-services.ts'
 import { streamRun } from './run-stream.ts'
 
@@ -126,14 +129,41 @@ const checkpointRoute = defineRoute({
   subject: 'run',
   operationId: 'getCheckpoint',
   summary: 'A checkpoint',
-  request: {
-    params: runParams.extend({
-      iteration: z.coerce.number().int().nonnegative().openapi({ type: 'integer', example: 40 }),
-    }),
-  },
+  request: { params: iterationParams },
   responses: {
     200: { description: 'Its bytes.', content: { 'application/octet-stream': file } },
     ...failures(...runCodes, 'checkpoint_not_found'),
+  },
+})
+
+const episodesRoute = defineRoute({
+  method: 'get',
+  path: `${base}/episodes`,
+  access: 'training:view',
+  subject: 'run',
+  operationId: 'listRunEpisodes',
+  summary: 'List episodes sampled during training',
+  description:
+    'At most 12: the first episode of held-out evaluations, spread evenly over the steps. `return` and `length` are those of the whole episode.',
+  request: { params: runParams },
+  responses: {
+    200: { description: 'In order of steps.', content: json(runEpisodeListSchema) },
+    ...failures(...runCodes),
+  },
+})
+
+const episodeRoute = defineRoute({
+  method: 'get',
+  path: `${base}/episodes/{iteration}`,
+  access: 'training:view',
+  subject: 'run',
+  operationId: 'getRunEpisode',
+  summary: 'An episode sampled during training',
+  description: episodeDescription,
+  request: { params: iterationParams },
+  responses: {
+    200: { description: 'The episode, for pictures.', content: json(sampleEpisodeSchema) },
+    ...failures(...runCodes, 'run_episode_not_found'),
   },
 })
 
@@ -214,6 +244,15 @@ export function runDataRoutes(services: RunServices): OpenAPIHono<Env> {
     const run = await runFor(c, id)
     const { body, size } = await openCheckpoint(services, run.id, iteration)
     return c.body(webStream(body), 200, download(binary, `run-${run.id}-${iteration}.checkpoint`, size))
+  })
+  routes.openapi(episodesRoute, async (c) => {
+    const run = await runFor(c, c.req.valid('param').id)
+    return c.json({ episodes: await listEpisodes(database.query, run.id) }, 200)
+  })
+  routes.openapi(episodeRoute, async (c) => {
+    const { id, iteration } = c.req.valid('param')
+    const run = await runFor(c, id)
+    return c.json(await readEpisode(database.query, run.id, iteration), 200, { 'cache-control': 'no-store' })
   })
   routes.openapi(agentRoute, async (c) => {
     const run = await runFor(c, c.req.valid('param').id)

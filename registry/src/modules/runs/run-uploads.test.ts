@@ -1,9 +1,11 @@
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sampleEpisode } from '../../../../testdata/episodes/sample-episode.ts'
 import { goodAgent } from '../../../../testdata/tarballs/good-agent.ts'
 import type { Database } from '../../core/database/database.ts'
 import { sweepObjects } from '../packages/packages.tasks.ts'
+import { listEpisodes, readEpisode } from './run-episodes.ts'
 import { expireRunData } from './runs.tasks.ts'
 import {
   chargesOf,
@@ -126,6 +128,34 @@ describeOnEngines('what a run leaves on $kind', ({ open }) => {
     await turn.complete()
   })
 
+  it('keeps twelve sampled episodes, each once, and none of a worker that has lost its lease', async () => {
+    const id = await startRun(training)
+    const kept = async () => (await listEpisodes(database.query, id)).map(({ iteration }) => iteration)
+    const first = await mustTakeTurn(training)
+    for (let i = 0; i < 6; i++) {
+      await first.train()
+      await first.sampleEpisode()
+    }
+    await silence(training, id)
+    const second = await mustTakeTurn(training)
+    await expect(first.sampleEpisode(sampleEpisode({ end: 'cut' }))).rejects.toMatchObject({ code: 'lease_lost' })
+    // It goes on from no checkpoint, and repeats what is known.
+    for (let i = 0; i < 24; i++) {
+      await second.train()
+      await second.sampleEpisode()
+      const episodes = await kept()
+      expect(episodes.length).toBe(Math.min(12, Math.max(6, second.iteration)))
+      expect([episodes[0], episodes.at(-1)]).toEqual([1, Math.max(6, second.iteration)])
+    }
+    expect(await kept()).toEqual((await kept()).toSorted((a, b) => a - b))
+    expect((await listEpisodes(database.query, id))[0]).toEqual({ iteration: 1, steps: 2048, return: 0.5, length: 2 })
+    expect(await readEpisode(database.query, id, 24)).toEqual(sampleEpisode({ policy: 'agent' }))
+    await expect(readEpisode(database.query, id, 25)).rejects.toMatchObject({ code: 'run_episode_not_found' })
+    await second.complete()
+    await expect(second.sampleEpisode()).rejects.toMatchObject({ code: 'lease_lost' })
+    expect(await kept()).toHaveLength(12)
+  })
+
   it('deletes data of runs after the retention, rows first, and no referenced object', async () => {
     const { services } = training
     const id = await startRun(training)
@@ -135,10 +165,12 @@ describeOnEngines('what a run leaves on $kind', ({ open }) => {
       await turn.save()
     }
     await turn.sample()
+    await turn.sampleEpisode()
     const left = async () => {
       const count = (table: 'checkpoints' | 'trajectories' | 'training_metrics') =>
         database.query.selectFrom(table).select('run_id').where('run_id', '=', id).execute()
       const rows = [await count('checkpoints'), await count('trajectories'), await count('training_metrics')]
+      expect(await listEpisodes(database.query, id)).toHaveLength(rows[2].length === 0 ? 0 : 1)
       return rows.map(({ length }) => length)
     }
     const keysOf = async () => {

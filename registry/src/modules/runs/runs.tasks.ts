@@ -80,6 +80,7 @@ export async function expireRunData({ database, config }: Pick<Services, 'databa
       select from checkpoints as later
       where later.run_id = checkpoints.run_id and later.iteration > checkpoints.iteration)`.execute(query)
   await sql`delete from trajectories where run_id in ${endedBefore(retainTrajectoryDays)}`.execute(query)
+  await sql`delete from run_episodes where run_id in ${endedBefore(retainMetricDays)}`.execute(query)
   await sql`delete from training_metrics where run_id in ${endedBefore(retainMetricDays)}`.execute(query)
   await dropOldCurves(database, retainMetricDays)
 }

@@ -2,15 +2,16 @@ import {
   runLinkSchema,
   runSharingRequestSchema,
   runSharingSchema,
+  sampleEpisodeSchema,
   sharedRunHeadersSchema,
   sharedRunSchema,
 } from '@agentgym/contract'
 import type { OpenAPIHono } from '@hono/zod-openapi'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
-import { requestOf, runCodes, runParams } from './route-parts.ts'
+import { episodeDescription, iterationParams, requestOf, runCodes, runParams } from './route-parts.ts'
 import type { RunServices } from './run-services.ts'
-import { createLink, readShared, readSharing, revokeLink, setPublic } from './share-run.ts'
+import { createLink, readShared, readSharedEpisode, readSharing, revokeLink, setPublic } from './share-run.ts'
 
 const scopes = 'Requires the scopes `training:view` and `packages:publish`.'
 
@@ -80,9 +81,24 @@ const sharedRoute = defineRoute({
   subject: 'run',
   operationId: 'getSharedRun',
   summary: 'Get a run that is public or shared by link',
-  description: 'Its settings, metrics and evaluations; nothing of its account, cost or worker.',
+  description: 'Its settings, metrics, evaluations and sampled episodes; nothing of its account, cost or worker.',
   request: { params: runParams, headers: sharedRunHeadersSchema },
   responses: { 200: { description: 'The run.', content: json(sharedRunSchema) }, ...failures('run_not_found') },
+})
+
+const sharedEpisodeRoute = defineRoute({
+  method: 'get',
+  path: '/v1/runs/{id}/shared/episodes/{iteration}',
+  access: 'anyone',
+  subject: 'run',
+  operationId: 'getSharedRunEpisode',
+  summary: 'An episode of a run that is public or shared by link',
+  description: `Runs on scenarios that are not public show none. ${episodeDescription}`,
+  request: { params: iterationParams, headers: sharedRunHeadersSchema },
+  responses: {
+    200: { description: 'The episode, for pictures.', content: json(sampleEpisodeSchema) },
+    ...failures('run_not_found', 'run_episode_not_found'),
+  },
 })
 
 /** Looking at runs of others. */
@@ -104,6 +120,11 @@ export function shareRunRoutes(services: RunServices): OpenAPIHono<Env> {
   routes.openapi(sharedRoute, async (c) => {
     const secret = c.req.valid('header')['agentgym-link']
     return c.json(await readShared(services, { runId: c.req.valid('param').id, secret }), 200)
+  })
+  routes.openapi(sharedEpisodeRoute, async (c) => {
+    const { id: runId, iteration } = c.req.valid('param')
+    const secret = c.req.valid('header')['agentgym-link']
+    return c.json(await readSharedEpisode(services, { runId, secret, iteration }), 200, { 'cache-control': 'no-store' })
   })
   return routes
 }

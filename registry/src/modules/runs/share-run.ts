@@ -1,4 +1,4 @@
-import type { ProgressEvent, RunLink, RunSharing, SharedRun } from '@agentgym/contract'
+import type { ProgressEvent, RunLink, RunSharing, SampleEpisode, SharedRun } from '@agentgym/contract'
 import { successCriteriaSchema } from '@agentgym/contract'
 import { sql } from 'kysely'
 import { recordAudit } from '../../core/access/audit.ts'
@@ -8,6 +8,7 @@ import type { Queries } from '../../core/database/database.ts'
 import type { Services } from '../../core/services.ts'
 import { packedPoints } from './curves/curves.store.ts'
 import { requireOwnRun, requireRun, runNotFound } from './run-access.ts'
+import { episodeNotFound, listEpisodes, mayShowEpisodes, readEpisode } from './run-episodes.ts'
 import { findRun, type RunView, runOf } from './runs.store.ts'
 
 type SharingServices = Pick<Services, 'database' | 'config'>
@@ -83,19 +84,38 @@ export async function readShared(
   { database: { query }, config }: SharingServices,
   { runId, secret }: { runId: string; secret: string | undefined },
 ): Promise<SharedRun> {
-  const run = await findRun(query, runId)
-  if (run === undefined || !(run.public_at !== null || (await opens(query, runId, secret)))) throw runNotFound(runId)
+  const run = await requireShared(query, { runId, secret })
   const { id, state, scenario, algorithm, settings, seed, note, ...rest } = runOf(run, config)
   const { created_at, started_at, ended_at, progress, evaluation } = rest
-  const [targets, points, evaluations] = await Promise.all([
+  const [targets, points, evaluations, episodes] = await Promise.all([
     targetsOf(query, run.scenario_version_id),
     thinnedPoints(query, run),
     evaluationsOf(query, runId),
+    (await mayShowEpisodes(query, run)) ? listEpisodes(query, runId) : [],
   ])
   return {
     ...{ id, state, scenario, algorithm, settings, seed, note, created_at, started_at, ended_at, progress, evaluation },
-    ...{ targets, points, evaluations },
+    ...{ targets, points, evaluations, episodes },
   }
+}
+
+/** Throws `run_not_found` as `readShared` does, and `run_episode_not_found`. */
+export async function readSharedEpisode(
+  { database: { query } }: SharingServices,
+  { iteration, ...link }: { runId: string; secret: string | undefined; iteration: number },
+): Promise<SampleEpisode> {
+  const run = await requireShared(query, link)
+  if (!(await mayShowEpisodes(query, run))) throw episodeNotFound(run.id, iteration)
+  return readEpisode(query, run.id, iteration)
+}
+
+async function requireShared(
+  query: Queries,
+  { runId, secret }: { runId: string; secret: string | undefined },
+): Promise<RunView> {
+  const run = await findRun(query, runId)
+  if (run === undefined || !(run.public_at !== null || (await opens(query, runId, secret)))) throw runNotFound(runId)
+  return run
 }
 
 async function opens(query: Queries, runId: string, secret: string | undefined): Promise<boolean> {

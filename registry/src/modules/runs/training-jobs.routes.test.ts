@@ -19,6 +19,7 @@ import type { WorkerDescription } from '@agentgym/contract'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { sampleEpisode } from '../../../../testdata/episodes/sample-episode.ts'
 import { agentTarball } from '../../../../testdata/tarballs/good-agent.ts'
 import { createApp } from '../../app/app.ts'
 import { type HttpListener, listenHttp } from '../../app/http-listener.ts'
@@ -28,6 +29,7 @@ import { createToken } from '../accounts/tokens.store.ts'
 import { jobRoutes } from '../jobs/jobs.routes.ts'
 import { createActor } from '../packages/testing/publishing.ts'
 import { progressPoint } from './exports/testing/progress-points.ts'
+import { listEpisodes } from './run-episodes.ts'
 import { completed, mustTakeTurn, openTraining, pricePerHour, runOf, startRun, type Training } from './testing/train.ts'
 import { trainingJobRoutes } from './training-jobs.routes.ts'
 
@@ -161,10 +163,15 @@ describeOnEngines('runs and their workers over HTTP on $kind', ({ open }) => {
     const before = await runOf(training.services, turn.id)
     const { lease } = turn.job
     const place = { iteration: '0', steps: '0', seconds: '0', metered_ms: '0', sha256: '0'.repeat(64) }
+    const sampled = (episode: object = {}, more: object = {}) => ({
+      ...{ lease, iteration: 1, steps: 1, return: 1, length: 2, ...more },
+      episode: { ...sampleEpisode(), ...episode },
+    })
     const requests: [string, string, unknown][] = [
       ['POST', 'progress', { lease, ...progressOf(1) }],
       ['PUT', `checkpoint?${new URLSearchParams(place)}`, undefined],
       ['POST', 'trajectories', { lease, trajectories: [] }],
+      ['POST', 'episodes', sampled()],
       ['PUT', 'agent', undefined],
       ['POST', 'outcome', { lease, metered_ms: 0, outcome: { state: 'budget_exceeded' } }],
       ['POST', 'heartbeat', { lease }],
@@ -195,6 +202,13 @@ describeOnEngines('runs and their workers over HTTP on $kind', ({ open }) => {
       ['POST', 'progress', { lease, points: [{ ...progressPoint(1), iteration: 0 }], metered_ms: 0 }],
       ['POST', 'progress', { lease, points: [], metered_ms: -1 }],
       ['POST', 'trajectories', { lease, trajectories: [] }],
+      ['POST', 'episodes', sampled({}, { length: 0 })],
+      ['POST', 'episodes', sampled({}, { return: '1' })],
+      ['POST', 'episodes', sampled({ script: 'alert(1)' })],
+      ['POST', 'episodes', sampled({ steps: [] })],
+      ['POST', 'episodes', sampled({ last: { observation: [0], texts: ['\u0000'] } })],
+      ['POST', 'episodes', sampled({ last: { observation: [0], texts: [], scene: [0] } })],
+      ['POST', 'episodes', sampled({ last: { observation: new Array(5_450).fill(0.123456789), texts: [] } })],
       ['PUT', `checkpoint?${new URLSearchParams({ ...place, sha256: 'x' })}`, undefined],
       ['POST', 'outcome', { lease, metered_ms: 0, outcome: { state: 'running' } }],
       [
@@ -204,9 +218,15 @@ describeOnEngines('runs and their workers over HTTP on $kind', ({ open }) => {
       ],
     ]
     for (const request of malformed) expect(await ask(worker, request)).toBe('request_invalid')
+    const huge = { observation: new Array(8_192).fill(0.123456789), texts: [] }
+    expect(await ask(worker, ['POST', 'episodes', sampled({ last: huge })])).toBe('request_too_large')
     const forged = lease.replace('train.0', 'train.1')
     expect(await ask(worker, ['POST', 'progress', { lease: forged, points: [], metered_ms: 0 }])).toBe('lease_lost')
+    expect(await ask(worker, ['POST', 'episodes', { ...sampled(), lease: forged }])).toBe('lease_lost')
     expect(await runOf(training.services, turn.id)).toEqual(before)
+    expect(await listEpisodes(database.query, turn.id)).toEqual([])
+    expect(await ask(worker, ['POST', 'episodes', sampled()])).toBe('done')
+    expect(await listEpisodes(database.query, turn.id)).toEqual([{ iteration: 1, steps: 1, return: 1, length: 2 }])
     await turn.complete()
   })
 })

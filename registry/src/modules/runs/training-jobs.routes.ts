@@ -10,6 +10,8 @@ import {
   outcomeResultSchema,
   partBytes,
   progressRequestSchema,
+  runEpisodeRequestSchema,
+  sampleEpisodeLimits,
   trajectoriesRequestSchema,
   uploadPartSchema,
 } from '@agentgym/contract'
@@ -24,6 +26,7 @@ import type { Attempt } from '../../core/queue/job-handler.ts'
 import { leaseEnd, noteUsage } from '../jobs/index.ts'
 import { finishRun } from './finish-run.ts'
 import { runParams } from './route-parts.ts'
+import { storeEpisode } from './run-episodes.ts'
 import type { RunServices } from './run-services.ts'
 import { openLeasedCheckpoint, openLeasedTarball } from './train-jobs.ts'
 import { recordProgress, storeAgent, storeCheckpoint, storeTrajectories } from './worker-reports.ts'
@@ -118,6 +121,20 @@ const trajectoriesRoute = defineRoute({
   summary: 'Store sampled trajectories of a run',
   request: { params: runParams, body: { required: true, content: json(trajectoriesRequestSchema) } },
   responses: { 204: { description: 'Taken.' }, ...writeFailures },
+})
+
+const episodeRoute = defineRoute({
+  method: 'post',
+  path: '/v1/jobs/{id}/episodes',
+  access: { operator: 'worker' },
+  // The episode, and what is said about it.
+  bodyLimit: sampleEpisodeLimits.bytes + 1_024,
+  subject: 'job',
+  summary: 'Store an episode sampled during training',
+  description:
+    'The first episode of a held-out evaluation, of at most 64 KiB. A run keeps 12, spread evenly over its steps; the first and the latest are always kept.',
+  request: { params: runParams, body: { required: true, content: json(runEpisodeRequestSchema) } },
+  responses: { 204: { description: 'Taken.' }, ...failures('request_too_large'), ...writeFailures },
 })
 
 const agentRoute = defineRoute({
@@ -235,6 +252,11 @@ export function trainingJobRoutes(services: RunServices): OpenAPIHono<Env> {
   routes.openapi(trajectoriesRoute, async (c) => {
     const { lease, trajectories } = c.req.valid('json')
     await storeTrajectories(services, attemptOf(c, lease), trajectories)
+    return c.body(null, 204)
+  })
+  routes.openapi(episodeRoute, async (c) => {
+    const { lease, ...episode } = c.req.valid('json')
+    await storeEpisode(services, attemptOf(c, lease), episode)
     return c.body(null, 204)
   })
   routes.openapi(

@@ -19,6 +19,7 @@ import {
   outcomeRequestSchema,
   progressRequestSchema,
   releaseRequestSchema,
+  runEpisodeRequestSchema,
   trajectoriesRequestSchema,
   type WorkerDescription,
   workerHeadersSchema,
@@ -29,7 +30,8 @@ import { leaseLost, type StoredJob, type TestJob } from './stored-job.ts'
 
 /**
  * What befalls a request: `lost` before it is handled, or its `answer_lost` after that; `trouble` is a status 500 before it
- * is handled, `refused` a 413, `forbidden` a 403; `fenced` takes the lease away first, for good; a
+ * is handled, `refused` a 413, `forbidden` a 403,
+ * `unknown` a server's that does not know the endpoint; `fenced` takes the lease away first, for good; a
  * proxy refuses larger bodies than `proxyLimit` with its own 413. A promise holds it up.
  */
 export type Disturbance =
@@ -38,6 +40,7 @@ export type Disturbance =
   | 'trouble'
   | 'refused'
   | 'forbidden'
+  | 'unknown'
   | 'fenced'
   | { proxyLimit: number }
   | Promise<unknown>
@@ -85,7 +88,7 @@ export class JobServer {
   add(job: TestJob): StoredJob {
     const stored: StoredJob = {
       ...{ id: randomUUID(), job, state: 'queued', attempt: 0, stop: null, metered: [] },
-      ...{ points: new Map(), evaluations: new Map(), trajectories: new Map(), checkpoints: [] },
+      ...{ points: new Map(), evaluations: new Map(), trajectories: new Map(), episodes: new Map(), checkpoints: [] },
       ...{ agent: null, outcome: null, report: null, sample: null, evaluation: null, releases: [] },
     }
     this.jobs.push(stored)
@@ -169,6 +172,9 @@ export class JobServer {
       }
       if (disturbance === 'forbidden') {
         return this.#refuse(response, new AgentGymError({ code: 'forbidden', message: 'No token of a worker.' }))
+      }
+      if (disturbance === 'unknown') {
+        return this.#refuse(response, new AgentGymError({ code: 'endpoint_not_found', message: 'Not known.' }))
       }
       if (disturbance === 'fenced' && requested.job !== undefined) requested.job.state = 'over'
       if (disturbance instanceof Promise) await disturbance
@@ -267,6 +273,12 @@ const endpoints: Record<string, (server: JobServer, request: Request) => object 
     const { lease, trajectories } = trajectoriesRequestSchema.parse(json(body))
     const job = server.held(id, lease)
     for (const each of trajectories) job.trajectories.set(`${each.iteration} ${each.environment}`, each)
+    return undefined
+  },
+
+  episodes: (server, { id, body }) => {
+    const { lease, ...episode } = runEpisodeRequestSchema.parse(json(body))
+    server.held(id, lease).episodes.set(episode.iteration, episode)
     return undefined
   },
 

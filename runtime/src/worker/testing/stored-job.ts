@@ -1,3 +1,4 @@
+import type { RunEpisodeUpload } from '@agentgym/client'
 import {
   AgentGymError,
   type CheckReport,
@@ -29,6 +30,8 @@ export type StoredJob = {
   points: Map<number, ProgressEvent>
   evaluations: Map<number, Evaluation>
   trajectories: Map<string, Trajectory>
+  /** By iteration. */
+  episodes: Map<number, RunEpisodeUpload>
   checkpoints: { iteration: number; steps: number; sha256: string; bytes: Uint8Array }[]
   agent: Uint8Array | null
   outcome: Outcome | null

@@ -5,6 +5,7 @@ import { sampleEpisodeSchema } from '../sample-episode.ts'
 import { checkReportSchema, progressEventSchema, scenarioCheckSchema, trajectorySchema } from '../training-events.ts'
 import { keptActionsSchema, replayedEpisodeSchema } from './demonstrations.ts'
 import { wallSchema } from './fields.ts'
+import { runEpisodeFields } from './run-episodes.ts'
 import { runStateSchema } from './runs.ts'
 
 /** Kinds of jobs, shortest first: replay an episode of a person, check an uploaded scenario, evaluate an agent, train one. */
@@ -318,6 +319,13 @@ export const checkpointDownloadQuerySchema = z.object({
 export const trajectoriesRequestSchema = z.strictObject({
   lease: leaseField,
   trajectories: z.array(trajectorySchema).min(1).max(100),
+})
+
+/** One episode of a held-out evaluation during training. */
+export const runEpisodeRequestSchema = z.strictObject({
+  lease: leaseField,
+  ...runEpisodeFields,
+  episode: sampleEpisodeSchema,
 })
 
 export const agentUploadSchema = z.object({ integrity: z.string() })

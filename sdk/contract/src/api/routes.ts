@@ -16,6 +16,7 @@ import * as prices from './prices.ts'
 import * as rentals from './rentals.ts'
 import * as reviews from './reviews.ts'
 import * as rpc from './rpc.ts'
+import * as runEpisodes from './run-episodes.ts'
 import * as runs from './runs.ts'
 import * as verification from './verification.ts'
 import * as webhooks from './webhooks.ts'
@@ -246,6 +247,8 @@ export const apiRoutes = {
   'GET /v1/runs/{id}/checkpoints/{iteration}': { response: bytes },
   'GET /v1/runs/{id}/agent': { response: bytes },
   'GET /v1/runs/{id}/trajectories': { response: 'application/x-ndjson' },
+  'GET /v1/runs/{id}/episodes': { response: runEpisodes.runEpisodeListSchema },
+  'GET /v1/runs/{id}/episodes/{iteration}': { response: sampleEpisodeSchema },
   'POST /v1/runs/{id}/cancel': { response: runs.runSchema },
   'POST /v1/runs/{id}/pause': { response: runs.runSchema },
   'POST /v1/runs/{id}/resume': { body: runs.resumeRunRequestSchema, response: runs.runSchema },
@@ -256,6 +259,10 @@ export const apiRoutes = {
   'POST /v1/runs/{id}/link': { response: runs.runLinkSchema },
   'DELETE /v1/runs/{id}/link': { response: runs.runSharingSchema },
   'GET /v1/runs/{id}/shared': { headers: runs.sharedRunHeadersSchema, response: runs.sharedRunSchema },
+  'GET /v1/runs/{id}/shared/episodes/{iteration}': {
+    headers: runs.sharedRunHeadersSchema,
+    response: sampleEpisodeSchema,
+  },
   'GET /v1/evaluations/{id}': { response: runs.evaluationJobSchema },
   'POST /rpc': {
     body: rpc.rpcBodySchema,
@@ -413,6 +420,7 @@ export const apiRoutes = {
   'POST /v1/jobs/{id}/agent': { body: jobs.agentPartsRequestSchema, response: jobs.agentUploadSchema },
   'GET /v1/jobs/{id}/checkpoint': { ...lease, query: jobs.checkpointDownloadQuerySchema, response: bytes },
   'POST /v1/jobs/{id}/trajectories': { body: jobs.trajectoriesRequestSchema },
+  'POST /v1/jobs/{id}/episodes': { body: jobs.runEpisodeRequestSchema },
   'PUT /v1/jobs/{id}/agent': { ...lease, body: bytes, response: jobs.agentUploadSchema },
   'POST /v1/jobs/{id}/outcome': { body: jobs.outcomeRequestSchema, response: jobs.outcomeResultSchema },
   'GET /v1/jobs/{id}/scenario': { ...lease, response: bytes },

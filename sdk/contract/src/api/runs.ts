@@ -7,6 +7,7 @@ import { trainingAlgorithms } from '../training-settings.ts'
 import { summaryLength } from '../written-summary.ts'
 import { line, wallSchema } from './fields.ts'
 import { expectedPriceSchema } from './prices.ts'
+import { runEpisodeSchema } from './run-episodes.ts'
 import { workerHoldSchema } from './verification.ts'
 
 const count = z.int().nonnegative()
@@ -332,6 +333,8 @@ export const sharedRunSchema = z
     points: z.array(progressEventSchema),
     /** Held-out evaluations during training; the last 1,000. */
     evaluations: z.array(z.object({ steps: count, evaluation: evaluationSchema })),
+    /** Episodes sampled during training; none of a scenario that is not public. Absent in older servers. */
+    episodes: z.array(runEpisodeSchema).optional(),
   })
   .meta({ id: 'SharedRun' })
 export type SharedRun = z.infer<typeof sharedRunSchema>

@@ -45,6 +45,7 @@ import { discovery } from './0044-discovery.ts'
 import { packageDays } from './0045-package-days.ts'
 import { packedCurves } from './0046-packed-curves.ts'
 import { gpus } from './0047-gpus.ts'
+import { runEpisodes } from './0048-run-episodes.ts'
 import { arrivals } from './0049-arrivals.ts'
 import { appeals } from './0050-appeals.ts'
 import { largeTables } from './0051-large-tables.ts'
@@ -101,6 +102,7 @@ export const migrations: readonly Migration[] = [
   packageDays,
   packedCurves,
   gpus,
+  runEpisodes,
   arrivals,
   appeals,
   largeTables,

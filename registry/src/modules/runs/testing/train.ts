@@ -1,8 +1,15 @@
 import { createHash, randomUUID } from 'node:crypto'
-import { type Heartbeat, type LeasedTraining, type Outcome, startRunRequestSchema } from '@agentgym/contract'
+import {
+  type Heartbeat,
+  type LeasedTraining,
+  type Outcome,
+  type SampleEpisode,
+  startRunRequestSchema,
+} from '@agentgym/contract'
 import { type TestServices, testServices } from '@agentgym/testkit/services'
 import { sql } from 'kysely'
 import { expect } from 'vitest'
+import { sampleEpisode } from '../../../../../testdata/episodes/sample-episode.ts'
 import { agentTarball, goodAgent } from '../../../../../testdata/tarballs/good-agent.ts'
 import type { Actor } from '../../../core/access/authorize.ts'
 import type { Database } from '../../../core/database/database.ts'
@@ -13,6 +20,7 @@ import { leaseJob, releaseJob } from '../../jobs/lease-jobs.ts'
 import { createActor, publish } from '../../packages/testing/publishing.ts'
 import { progressPoint } from '../exports/testing/progress-points.ts'
 import { finishRun } from '../finish-run.ts'
+import { storeEpisode } from '../run-episodes.ts'
 import { readEvents } from '../run-events.store.ts'
 import { type RunRow, requestCancel, resumeRun, runContext } from '../run-state.ts'
 import { submitRun } from '../submit-run.ts'
@@ -160,6 +168,12 @@ export class Turn {
     }
     const trajectories = [{ ...trajectory, steps: Array.from({ length: steps }, () => step) }]
     await storeTrajectories(this.#training.services, this.attempt(), trajectories)
+  }
+
+  async sampleEpisode(episode: SampleEpisode = sampleEpisode({ policy: 'agent' })): Promise<void> {
+    const { iteration } = this
+    const place = { iteration, steps: iteration * 2048, return: 0.5, length: 2 }
+    await storeEpisode(this.#training.services, this.attempt(), { ...place, episode })
   }
 
   async beat(): Promise<Heartbeat['stop']> {
