@@ -102,9 +102,9 @@ const samples: Record<string, Sample> = {
 }
 
 const visitors = { public: null, account: 'acme', member: 'acme', owner: 'acme', operator: 'operator' }
-/** Pages, without robots.txt and sitemaps. */
+/** Pages, without robots.txt, sitemaps, and what replays fetch. */
 const routes = siteRoutes.filter(
-  ({ method, path }) => method === 'get' && !/\.(txt|xml)/.test(path.replaceAll('\\', '')),
+  ({ method, path }) => method === 'get' && !/\.(txt|xml)|\/episodes\//.test(path.replaceAll('\\', '')),
 )
 
 function sampleOf({ path, rule }: (typeof routes)[number]): Visited {

@@ -68,13 +68,52 @@ describe('the page of a running run', () => {
   })
 })
 
-it('a run that is shared by link is not shown without it, not even right after someone who has it', async () => {
+it('the page of a running run shows episodes as they are sampled, and others that are chosen', async () => {
+  const request = { scenario: '@acme/pole', settings: { evaluate_every: 100 } }
+  const { id } = (await (await owner.api('POST', '/v1/runs', request)).json()) as { id: string }
+  const run = { path: `/runs/${id}`, ...(await trainABit(site)) }
+  const { page, context, complaints } = await openAs(run.path)
+  const episodes = page.locator('[data-episodes]')
+  const now = episodes.locator('.run-episode-now')
+  const current = episodes.locator('[data-episode][aria-current]')
+  expect(await episodes.textContent()).toContain('An episode appears here after each held-out evaluation.')
+  await run.evaluate(1, 7)
+  await now.getByText('At 100 steps of training: return 7 in an episode of 2 steps').waitFor()
+  await episodes.locator('[data-live] .replay-summary').waitFor()
+  // Nothing moves where reduced motion is asked, so the new one is shown at once.
+  await page.emulateMedia({ reducedMotion: 'reduce' })
+  await run.evaluate(3, 43)
+  await now.getByText('At 300 steps of training: return 43').waitFor()
+  expect(await current.getAttribute('data-episode')).toBe('3')
+  await episodes.locator('[data-episode="1"]').click()
+  await now.getByText('At 100 steps of training').waitFor()
+  // Who has chosen an older one keeps it.
+  await run.evaluate(2, 12)
+  await episodes.locator('[data-episode="2"]').waitFor()
+  expect(await current.getAttribute('data-episode')).toBe('1')
+  expect(await episodes.locator('[data-episode]').allTextContents()).toEqual([
+    ...['At 100 stepsreturn 7', 'At 200 stepsreturn 12', 'At 300 stepsreturn 43'],
+  ])
+  expect(await axeFindings(page)).toEqual([])
+  // Without scripts, links do.
+  const link = (await episodes.locator('[data-episode="2"]').getAttribute('href')) ?? ''
+  const { text } = await owner.get(link)
+  expect(text).toContain('<p class="run-episode-now">At 200 steps of training')
+  expect(complaints).toEqual([])
+  await context.close()
+})
+
+it('a shared run shows its episodes to those who have the link', async () => {
   const run = await startRun()
-  const response = await owner.api('POST', `/v1${run.path}/link`, {})
-  const { pathname } = new URL(((await response.json()) as { url: string }).url)
+  await run.evaluate(2, 12)
+  const { url } = (await (await owner.api('POST', `/v1${run.path}/link`, {})).json()) as { url: string }
+  const { pathname } = new URL(url)
   const others = site.browser()
-  expect((await others.get(pathname)).status).toBe(200)
-  expect((await others.get(`${run.path}/shared`)).status).toBe(404)
+  expect((await others.get(pathname)).text).toContain(`data-address="${pathname}/episodes/2"`)
+  expect(JSON.parse((await others.get(`${pathname}/episodes/2`)).text)).toMatchObject({ policy: 'agent' })
+  expect((await others.get(`${pathname}/episodes/7`)).status).toBe(404)
+  // Not even right after someone who has it.
+  for (const path of ['/shared', '/shared/episodes/2']) expect((await others.get(run.path + path)).status).toBe(404)
 })
 
 it('compared runs update while one is running', async () => {

@@ -12,4 +12,5 @@ const samples: Record<string, string> = {
   version: '1.0.0',
   slug: 'install',
   group: 'packages',
+  iteration: '1',
 }

@@ -1,6 +1,7 @@
-import { leaseJob, sendOutcome, sendProgress, uploadAgent } from '@agentgym/client'
+import { leaseJob, sendOutcome, sendProgress, sendRunEpisode, uploadAgent } from '@agentgym/client'
 import type { LeasedTraining } from '@agentgym/contract'
 import type { TestSite } from '@agentgym/testkit/site'
+import { sampleEpisode } from '../../testdata/episodes/sample-episode.ts'
 import { agentTarball, goodAgent } from '../../testdata/tarballs/good-agent.ts'
 import { clientOf } from './publish-sampled.ts'
 
@@ -9,6 +10,8 @@ type Training = {
   job: LeasedTraining
   /** Tells of one iteration more. */
   tell(iteration: number, returnMean: number): Promise<void>
+  /** Sends an episode, and the evaluation that it is of. */
+  evaluate(iteration: number, episodeReturn: number): Promise<void>
 }
 
 /** As a worker does: takes the run that waits, and tells of three iterations, the first without an episode that ended. */
@@ -32,16 +35,25 @@ export async function trainABit(site: TestSite): Promise<Training> {
   const { job } = leased
   const points = [null, 20, 30].map((returnMean, index) => pointOf(index + 1, returnMean))
   await sendProgress(worker, job, { points, evaluations: [], metered_ms: 3_000 })
+  const evaluate = async (iteration: number, episodeReturn: number) => {
+    const steps = 100 * iteration
+    const episode = sampleEpisode({ policy: 'agent' })
+    await sendRunEpisode(worker, job, { iteration, steps, return: episodeReturn, length: 2, episode })
+    const evaluations = [{ iteration, steps, evaluation: goodAgent.evaluation }]
+    await sendProgress(worker, job, { points: [], evaluations, metered_ms: 3_000 })
+  }
   const tell = async (iteration: number, returnMean: number) => {
     const metered_ms = 1_000 * iteration
     await sendProgress(worker, job, { points: [pointOf(iteration, returnMean)], evaluations: [], metered_ms })
   }
-  return { worker, job, tell }
+  return { worker, job, tell, evaluate }
 }
 
 /** The same to the run's end, with an unpublished agent. */
 export async function trainToTheEnd(site: TestSite): Promise<void> {
-  const { worker, job } = await trainABit(site)
+  const { worker, job, evaluate } = await trainABit(site)
+  await evaluate(2, 20)
+  await evaluate(3, 30.5)
   const integrity = await uploadAgent(worker, job, new Uint8Array(agentTarball()))
   const { evaluation } = goodAgent
   const outcome = { state: 'completed' as const, steps: 300, seconds: 3, evaluation, agent: { integrity } }

@@ -5,6 +5,7 @@ import { formatMetric } from '@agentgym/contract/metrics'
 import { formatDuration } from '../format.ts'
 import { freshParts } from './nodes/dom.ts'
 import { LiveCharts } from './nodes/live-charts.ts'
+import { RunEpisodes } from './nodes/run-episodes.ts'
 
 /** Cost and queue position change without events. */
 const refreshMs = 15_000
@@ -34,6 +35,7 @@ class LiveRun {
   readonly #root: HTMLElement
   readonly #address: string
   readonly #curves: LiveCharts
+  readonly #episodes: RunEpisodes | undefined
   #source: EventSource | undefined
   #settling: ReturnType<typeof setTimeout> | undefined
 
@@ -41,9 +43,12 @@ class LiveRun {
     this.#root = root
     this.#address = `/v1/runs/${root.dataset.run}`
     this.#curves = new LiveCharts(root)
+    const episodes = root.querySelector<HTMLElement>('[data-episodes]')
+    this.#episodes = episodes === null ? undefined : new RunEpisodes(episodes)
   }
 
   async start(): Promise<void> {
+    this.#episodes?.listen()
     if (this.#root.dataset.runLive !== undefined) this.#follow()
     let after: number | null = 0
     for (let page = 0; page < mostPages && after !== null; page++) {
@@ -98,6 +103,7 @@ class LiveRun {
     const fresh = await freshParts(this.#root, `/runs/${this.#root.dataset.run}`, (part, drawn) => {
       if (part.dataset.part === 'head') this.#announce(drawn)
     })
+    if (fresh !== null) this.#episodes?.refresh(fresh)
     const root = fresh?.querySelector<HTMLElement>('[data-run]')
     if (root != null && root.dataset.runLive === undefined) this.#source?.close()
   }

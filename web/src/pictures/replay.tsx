@@ -6,14 +6,14 @@ import { decision } from './decision.ts'
 import { Picture } from './picture.tsx'
 import { transcriptLog } from './transcript-log.ts'
 
-/** Who plays: a version with a sample episode, which the island requests from the API. */
+/** Who plays: a version with a sample episode, or another episode at an address. The island requests it. */
 export type ReplayPlayer = {
   /** In the toggle: `Random`, `Best agent`. */
   label: string
-  /** `@acme/maze`. */
-  name: string
-  version: string
-}
+} & ({ name: string; version: string } | ReplaySource)
+
+/** The address of an episode, and the title of its pictures. */
+type ReplaySource = { address: string; title: string }
 
 /** The viewer switches between them. */
 export type ReplayPlayers = readonly [ReplayPlayer, ...ReplayPlayer[]]
@@ -49,10 +49,7 @@ export function episodeAddress(name: string, version: string): string {
 /** One picture of a replay, with what is decided in it. */
 export function ReplayPanel({ players, episode, size = 'large' }: ReplayProps) {
   const view = episodeView(episode)
-  const sources = players.map(({ label, name, version }) => ({
-    address: episodeAddress(name, version),
-    title: `${label}: sample episode of ${name}`,
-  }))
+  const sources = players.map(sourceOf)
   const [{ title }] = sources
   const asText = size === 'large' && view?.kind === 'transcript'
   return (
@@ -78,6 +75,12 @@ export function ReplayPanel({ players, episode, size = 'large' }: ReplayProps) {
       )}
     </div>
   )
+}
+
+function sourceOf(player: ReplayPlayer): ReplaySource {
+  if ('address' in player) return { address: player.address, title: player.title }
+  const { label, name, version } = player
+  return { address: episodeAddress(name, version), title: `${label}: sample episode of ${name}` }
 }
 
 /** Rows that the probabilities of any of the players may take, so that nothing below moves: 0 to 4. */

@@ -5,13 +5,14 @@ import { transcriptLog } from '../../pictures/transcript-log.ts'
 import { htmlNode, pictureNode } from './dom.ts'
 import { fetchEpisode } from './fetch-episode.ts'
 
-type Source = { address: string; title: string }
+export type Source = { address: string; title: string }
+
 type Loaded = { episode: SampleEpisode; view: ScenarioView | null; title: string }
 
 /** One picture of a replay, which draws the step that it is given of one of its players. */
 export class ReplayPanel {
   readonly #root: HTMLElement
-  readonly #sources: Source[]
+  #sources: Source[]
   #loaded: Loaded[] = []
   #player = 0
 
@@ -23,10 +24,19 @@ export class ReplayPanel {
   /** Loads the episodes of all players. Throws if one is missing. */
   async load(): Promise<void> {
     if (this.#loaded.length > 0) return
-    const episodes = await Promise.all(this.#sources.map(({ address }) => fetchEpisode(address)))
+    const sources = this.#sources
+    const episodes = await Promise.all(sources.map(({ address }) => fetchEpisode(address)))
+    // Others may have taken their place meanwhile.
+    if (sources !== this.#sources) return this.load()
     this.#loaded = episodes.map((episode, i) => ({
-      ...{ episode, view: episodeView(episode), title: this.#sources[i].title },
+      ...{ episode, view: episodeView(episode), title: sources[i].title },
     }))
+  }
+
+  /** Shows this episode instead, once it is loaded. */
+  replace(source: Source): void {
+    this.#sources = [source]
+    this.#loaded = []
   }
 
   get players(): number {

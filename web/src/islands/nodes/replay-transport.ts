@@ -1,6 +1,6 @@
 import { Playback, paceMs } from '@agentgym/pictures'
 import { playFrames, prefersStillness } from './play-frames.ts'
-import { ReplayPanel } from './replay-panel.ts'
+import { ReplayPanel, type Source } from './replay-panel.ts'
 
 /** Arrow keys step, Home and End jump to the ends, Space plays and pauses. */
 const keys: Record<string, string | undefined> = {
@@ -13,6 +13,9 @@ const keys: Record<string, string | undefined> = {
 
 /** Of a picture, for it to count as on screen. */
 const shownShare = 0.4
+
+/** On the figure: the viewer has stopped it, it has ended by itself, or it is to show the source in `detail`. */
+export const replayEvents = { stopped: 'replay-stopped', ended: 'replay-ended', source: 'replay-source' } as const
 
 /** The controls of one replay or of several that play in step. Plays by itself while it is on screen, each player once. */
 export class ReplayTransport {
@@ -48,6 +51,10 @@ export class ReplayTransport {
       this.#speed = Number(speed.value)
       this.#playback?.setSpeed(this.#speed, performance.now())
     })
+    figure.addEventListener(replayEvents.source, (event) => {
+      for (const panel of this.#panels) panel.replace((event as CustomEvent<Source>).detail)
+      void this.#guarded(() => this.#choose(0))
+    })
     for (const stage of figure.querySelectorAll<HTMLElement>('.replay-stage')) {
       stage.tabIndex = 0
       stage.addEventListener('keydown', (event) => {
@@ -80,7 +87,9 @@ export class ReplayTransport {
       this.#wanted = !(this.#playback?.playing ?? false)
       // Who presses a button looks at it, however little of the picture is on the screen.
       this.#visible = true
-      return this.#wanted ? this.#guarded(() => this.#play()) : this.#pause()
+      if (this.#wanted) return this.#guarded(() => this.#play())
+      this.#tell(replayEvents.stopped)
+      return this.#pause()
     }
     const at = Number(this.#range.value)
     const steps: Record<string, number | undefined> = { back: at - 1, forward: at + 1, start: 0, end: Infinity }
@@ -90,6 +99,7 @@ export class ReplayTransport {
 
   async #goTo(step: number): Promise<void> {
     this.#wanted = false
+    this.#tell(replayEvents.stopped)
     this.#pause()
     await this.#guarded(async () => {
       const playback = await this.#load()
@@ -146,6 +156,11 @@ export class ReplayTransport {
     if (this.#panels.every(({ players, isText }) => next < players && !isText)) return this.#choose(next)
     this.#wanted = false
     this.#pause()
+    this.#tell(replayEvents.ended)
+  }
+
+  #tell(name: string): void {
+    this.#figure.dispatchEvent(new Event(name, { bubbles: true }))
   }
 
   #pause(): void {

@@ -15,6 +15,7 @@ import { useIsland } from '../../layout/page-context.ts'
 import { isRunId, type ReadRun, type RefusedForm, readRun, runName } from './read-run.ts'
 import { publishFieldOf, RunOutcome } from './run-agent.tsx'
 import { MainChart, RunPanels } from './run-charts.tsx'
+import { RunEpisodesPart, readShown, type SampledEpisodes } from './run-episodes.tsx'
 import { RunLog } from './run-log.tsx'
 import { RunResult, RunSettings } from './run-result.tsx'
 import { RunSharingPart } from './run-sharing.tsx'
@@ -134,13 +135,21 @@ async function publish({ api, form, host, params: { id } }: Visit): Promise<Form
 /** The page of a run, with the refused form. Throws `run_not_found`. */
 async function showRun(visit: Visit, refused: RefusedForm | null = null, link?: string): Promise<Response> {
   if (!isRunId(visit.params.id)) throw new AgentGymError({ code: 'run_not_found', message: 'Run not found.' })
-  const [read, requested] = await Promise.all([readRun(visit, visit.params.id), readRequested(visit)])
+  const [read, requested, episodes] = await Promise.all([
+    readRun(visit, visit.params.id),
+    readRequested(visit),
+    readEpisodes(visit),
+  ])
   const unattended = read.run.state === 'queued' && !(await hasWorker(visit))
   const refreshing =
     visit.query.get('refresh') === '10' && (read.run.state === 'queued' || read.run.state === 'running')
   const justPublished = visit.query.get('published') === 'yes'
   const response = visit.page(
-    <RunPage read={read} requested={requested} {...{ refused, refreshing, unattended, justPublished, link }} />,
+    <RunPage
+      read={read}
+      requested={requested}
+      {...{ episodes, refused, refreshing, unattended, justPublished, link }}
+    />,
     {
       title: `${runName(read.run)} on ${read.run.scenario.name}`,
       status: refused?.failure.status,
@@ -150,6 +159,13 @@ async function showRun(visit: Visit, refused: RefusedForm | null = null, link?: 
   // For browsers without JavaScript.
   if (refreshing) response.headers.set('refresh', '10')
   return response
+}
+
+async function readEpisodes({ api, params: { id }, query }: Visit): Promise<SampledEpisodes> {
+  const { data } = await api.GET('/v1/runs/{id}/episodes', { params: { path: { id } } })
+  return readShown(data.episodes, query.get('episode'), (iteration) =>
+    api.GET('/v1/runs/{id}/episodes/{iteration}', { params: { path: { id, iteration } } }),
+  )
 }
 
 /** Whether a worker is connected that could take the run. */
@@ -173,6 +189,7 @@ async function readRequested({ api, params, query }: Visit): Promise<EvaluationJ
 
 type RunPageProps = {
   read: ReadRun
+  episodes: SampledEpisodes
   /** An evaluation from the URL. */
   requested?: EvaluationJob | null
   refused?: RefusedForm | null
@@ -186,7 +203,7 @@ type RunPageProps = {
 
 /** A training run, updated live. Without JavaScript, a link reloads the page every 10 seconds. */
 function RunPage(props: RunPageProps) {
-  const { read, requested = null, refused = null, refreshing = false } = props
+  const { read, episodes, requested = null, refused = null, refreshing = false } = props
   const { unattended = false, justPublished = false, link } = props
   const shared = refused?.form === 'share' ? refused.failure : null
   useIsland('run-live')
@@ -220,6 +237,12 @@ function RunPage(props: RunPageProps) {
       <div data-part="actions">
         <RunActions run={run} failure={acted?.failure ?? null} typedBudget={acted?.values.get('budget_minor')} />
       </div>
+      <RunEpisodesPart
+        episodes={episodes}
+        address={`/runs/${run.id}`}
+        source={`/v1/runs/${run.id}/episodes`}
+        coming={goesOn && run.settings.evaluate_every !== 0}
+      />
       {goesOn && panels}
       <div data-part="outcome">
         <RunOutcome read={read} requested={requested} refused={refused} justPublished={justPublished} />

@@ -6,6 +6,7 @@ import { Time } from '../../components/values.tsx'
 import { useIsland } from '../../layout/page-context.ts'
 import { isRunId, runName } from './read-run.ts'
 import { MainChart, RunPanels } from './run-charts.tsx'
+import { RunEpisodesPart, readShown, type SampledEpisodes } from './run-episodes.tsx'
 import { RunResult, RunSettings } from './run-result.tsx'
 
 const sharedPath = '/runs/:id{[0-9a-f-]+}/shared'
@@ -14,16 +15,39 @@ export const sharedRunRoutes = [
   route('get', sharedPath, { access: 'public' }, (visit) => showShared(visit, undefined)),
   // The log of requests leaves out parameters of this name.
   route('get', `${sharedPath}/:secret`, { access: 'public' }, (visit) => showShared(visit, visit.params.secret)),
+  // For the replay: the link's secret goes to the API in a header.
+  route('get', `${sharedPath}/episodes/:iteration`, { access: 'public' }, (visit) => sendEpisode(visit, undefined)),
+  route('get', `${sharedPath}/:secret/episodes/:iteration`, { access: 'public' }, (visit) =>
+    sendEpisode(visit, visit.params.secret),
+  ),
 ]
+
+function readEpisode({ api, params: { id } }: Visit, secret: string | undefined, iteration: number) {
+  const header = secret === undefined ? undefined : { 'agentgym-link': secret }
+  return api.GET('/v1/runs/{id}/shared/episodes/{iteration}', { params: { path: { id, iteration }, header } })
+}
+
+async function sendEpisode(visit: Visit, secret: string | undefined): Promise<Response> {
+  requirePossible(visit.params.id, secret)
+  const { data } = await readEpisode(visit, secret, Number(visit.params.iteration))
+  return Response.json(data, { headers: { 'cache-control': 'no-store' } })
+}
+
+function requirePossible(id: string, secret: string | undefined): void {
+  if (isRunId(id) && (secret ?? '').length <= 64) return
+  throw new AgentGymError({ code: 'run_not_found', message: 'Run not found.' })
+}
 
 /** A run that is public, or shared by a link. Search engines leave it out either way. */
 async function showShared(visit: Visit, secret: string | undefined): Promise<Response> {
   const { id } = visit.params
-  const isPossible = isRunId(id) && (secret ?? '').length <= 64
-  if (!isPossible) throw new AgentGymError({ code: 'run_not_found', message: 'Run not found.' })
+  requirePossible(id, secret)
   const header = secret === undefined ? undefined : { 'agentgym-link': secret }
   const { data } = await visit.api.GET('/v1/runs/{id}/shared', { params: { path: { id }, header } })
-  const response = visit.page(<SharedRunPage run={data} />, {
+  const wanted = visit.query.get('episode')
+  const episodes = await readShown(data.episodes ?? [], wanted, (at) => readEpisode(visit, secret, at))
+  const address = `/runs/${id}/shared${secret === undefined ? '' : `/${encodeURIComponent(secret)}`}`
+  const response = visit.page(<SharedRunPage run={data} {...{ episodes, address }} />, {
     title: `${runName(data)} on ${data.scenario.name}`,
     hidden: true,
   })
@@ -33,7 +57,9 @@ async function showShared(visit: Visit, secret: string | undefined): Promise<Res
 }
 
 /** What others see of a run. */
-function SharedRunPage({ run }: { run: SharedRun }) {
+type SharedRunPageProps = { run: SharedRun; episodes: SampledEpisodes; address: string }
+
+function SharedRunPage({ run, episodes, address }: SharedRunPageProps) {
   useIsland('compare-live')
   const { points, evaluations, targets, scenario, algorithm, seed } = run
   const made = `${algorithm.toUpperCase()}, seed ${seed}`
@@ -55,6 +81,7 @@ function SharedRunPage({ run }: { run: SharedRun }) {
         </p>
       </div>
       <MainChart read={charted} />
+      <RunEpisodesPart episodes={episodes} address={address} source={`${address}/episodes`} />
       <RunPanels read={charted} />
       <RunSettings settings={run.settings} />
     </div>
