@@ -34,7 +34,7 @@ export async function move(from: Place, to: Place, { onProgress = () => {} }: Mo
   if (!('url' in to.database)) throw noTarget()
   const source = await openAsItIs(from.database)
   try {
-    await requireSameVersion(source)
+    await requireSameVersion(source, upgradeHint)
     const target = await openAsItIs(to.database)
     try {
       await requireEmpty(target.query)
@@ -76,6 +76,10 @@ async function copyObjects(
   }
   return copied
 }
+
+// With DATABASE_URL it would migrate the target, which must stay empty.
+const upgradeHint =
+  'Bring it up to date first: `agentgym admin migrate` with the same --data and without DATABASE_URL in the environment.'
 
 function noTarget(): AgentGymError {
   return new AgentGymError({

@@ -34,8 +34,8 @@ export function openAsItIs(address: DatabaseAddress): Promise<Database> {
 }
 
 /** Throws `database_incompatible` unless the database has the migrations of this program and no others at all. */
-export async function requireSameVersion(database: Database): Promise<void> {
-  await requireCurrent(database)
+export async function requireSameVersion(database: Database, upgradeHint?: string): Promise<void> {
+  await requireCurrent(database, upgradeHint)
   const found = await countMigrations(database)
   if (found > allMigrations.length)
     throw incompatible(
@@ -60,13 +60,16 @@ export async function requireEmpty(query: Queries): Promise<void> {
 }
 
 /** Throws `database_incompatible` unless the database has the migrations of this program, and no others that it cannot work with. */
-export async function requireCurrent({ query }: Database): Promise<void> {
+export async function requireCurrent(
+  { query }: Database,
+  upgradeHint = 'Use the version that serves this database, or bring it up to date with `agentgym admin migrate`.',
+): Promise<void> {
   const found = await applied(query)
   refuseOthers(found, allMigrations)
   if (found.length < allMigrations.length)
     throw incompatible(
       `The database has ${found.length} of the ${allMigrations.length} migrations of this program.`,
-      'Use the version that serves this database, or bring it up to date with `agentgym admin migrate`.',
+      upgradeHint,
       { applied: found.length, known: allMigrations.length },
     )
 }
