@@ -128,6 +128,16 @@ export function requireWorkerName({ worker }: Actor, name: string | undefined): 
   })
 }
 
+/** Refuses tokens of a worker, whatever they are limited to: what directs workers is for operators. Throws `forbidden`. */
+export function requireDirector({ worker }: Actor): void {
+  if (worker === undefined) return
+  throw new AgentGymError({
+    code: 'forbidden',
+    message: 'The token can only be used by a worker.',
+    hint: 'Use a token with the scope worker that is not limited to kinds of work or to a worker.',
+  })
+}
+
 function requireScope(actor: Actor, scope: Scope): void {
   if (!actor.scopes.has(scope))
     throw new AgentGymError({

@@ -7,7 +7,7 @@ import {
   reserveRentalRequestSchema,
 } from '@agentgym/contract'
 import { type OpenAPIHono, z } from '@hono/zod-openapi'
-import { requireWorkerName } from '../../core/access/authorize.ts'
+import { requireDirector } from '../../core/access/authorize.ts'
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import type { Services } from '../../core/services.ts'
@@ -71,7 +71,7 @@ const endRoute = defineRoute({
   },
 })
 
-/** For the process that rents machines, with an operator's token. A token of one worker, such as a rented one's, may do none of it. */
+/** For the process that rents machines, with an operator's token. A worker's token, such as a rented one's, may do none of it. */
 export function rentalRoutes(services: Services): OpenAPIHono<Env> {
   const routes = createRoutes()
   const { database, queue } = services
@@ -81,21 +81,21 @@ export function rentalRoutes(services: Services): OpenAPIHono<Env> {
     return rental
   }
   routes.openapi(listRoute, async (c) => {
-    requireWorkerName(c.get('actor'), undefined)
+    requireDirector(c.get('actor'))
     return c.json(await rentalState(database.query, queue, c.req.valid('query').wait_seconds), 200)
   })
   routes.openapi(reserveRoute, async (c) => {
     const actor = c.get('actor')
-    requireWorkerName(actor, undefined)
+    requireDirector(actor)
     return c.json(await reserveRental(services, { actor, ip: c.get('ip') }, c.req.valid('json')), 200)
   })
   routes.openapi(showRoute, async (c) => {
-    requireWorkerName(c.get('actor'), undefined)
+    requireDirector(c.get('actor'))
     return c.json(await show(c.req.valid('param').id), 200)
   })
   routes.openapi(endRoute, async (c) => {
     const actor = c.get('actor')
-    requireWorkerName(actor, undefined)
+    requireDirector(actor)
     const { id } = c.req.valid('param')
     await endRental(services, { actor, ip: c.get('ip') }, { id, ...c.req.valid('json') })
     return c.json(await show(id), 200)

@@ -13,6 +13,7 @@ describeOnEngines('reviews on $kind', ({ open }) => {
     expect(await list()).toEqual({
       rating: { mean: null, score: null, votes: 0, by_stars: [0, 0, 0, 0, 0] },
       reviews: [],
+      own_hidden: [],
       next_cursor: null,
     })
     const { buyer, token } = await buyerOf()
