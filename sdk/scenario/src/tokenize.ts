@@ -20,7 +20,7 @@ export const MAX_TEXT_LENGTH = 1_000_000
  * A word: a run of letters, marks and digits; or one character of a script that is written without spaces. Unicode
  * properties do not depend on a locale.
  */
-const WORD =
+export const WORD =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]|[[\p{L}\p{M}\p{N}]--[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}]]+/gv
 
 /** FNV-1a over the bytes of the UTF-16 units, then MurmurHash3's finaliser, since FNV's low bits alone mix poorly. */

@@ -5,12 +5,22 @@ import { validPackage, withFolder } from '../testing/scenario-folder.ts'
 import type { DoctorReport } from './doctor-report.ts'
 import { diagnoseScenario } from './run-inspection.ts'
 
-type Parts = { success?: Record<string, number>; more?: string; step?: string; observe?: string; reset?: string }
+type Parts = Partial<Record<'before' | 'more' | 'step' | 'observe' | 'reset', string>> & {
+  success?: Record<string, number>
+}
 
 /** Guess a hidden digit that is shown as a one-hot row beside noise; ten guesses. */
-async function examine({ success = { right: 0.9 }, more = '', step, observe, reset }: Parts): Promise<DoctorReport> {
+async function examine({
+  success = { right: 0.9 },
+  before = '',
+  more = '',
+  step,
+  observe,
+  reset,
+}: Parts): Promise<DoctorReport> {
   const entry = `
-    import { box, defineScenario, discrete } from '@agentgym/scenario'
+    import { box, defineScenario, discrete, text } from '@agentgym/scenario'
+    ${before}
     export default defineScenario({
       observation: box({ shape: [5] }), action: discrete({ n: 4, labels: ['a', 'b', 'c', 'd'] }), maxSteps: 10,
       ${more}
@@ -64,6 +74,21 @@ describe.concurrent('scenario doctor', () => {
       { name: 'high', return_mean: 20 },
     ])
     expect(players.every((player) => player.levels?.length === 2)).toBe(true)
+  })
+
+  test('words of a text share tokens, and a vocabulary in which they do not', async () => {
+    const say = (vocabulary: number) =>
+      examine({
+        before: `const words = ['cold', 'warm', 'hot', 'idle', 'broken', 'old', 'new', 'loud']`,
+        more: `${oracle} observation: text({ maxTokens: 4, vocabulary: ${vocabulary} }),`,
+        observe: "'the reactor is ' + words[state.hidden + 4 * (state.guesses % 2)]",
+      })
+    const report = await say(16)
+    const finding = report.findings.find(({ id }) => id === 'words_share_tokens')
+    expect(finding).toMatchObject({ severity: 'warning', message: expect.stringMatching(/such as "\w+" and "\w+"/) })
+    expect(finding?.evidence).toMatchObject({ text: 'obs', words: 11, vocabulary: 16 })
+    const better = await say(Number(finding?.evidence.better_vocabulary))
+    expect(better.findings.map(({ id }) => id)).not.toContain('words_share_tokens')
   })
 
   test('a player that learns nothing succeeds', async () => {

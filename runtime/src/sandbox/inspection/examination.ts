@@ -2,6 +2,7 @@ import type { SuccessCriteria } from '@agentgym/contract'
 import type { Played } from '../checks/whole-episodes.ts'
 import type { ScenarioDescription } from '../vector-environment.ts'
 import type { ColumnRule } from './seen-columns.ts'
+import type { SharedTokens } from './seen-words.ts'
 
 /** Rewards of the random player, step by step. */
 export type RewardRange = { steps: number; lowest: number; highest: number; distinct: number; usualShare: number }
@@ -30,4 +31,6 @@ export type Examination = {
   /** Of the first decisions alone. */
   firstRules: ColumnRule[]
   starts: Starts | null
+  /** Of each text whose words share some. */
+  sharedTokens: SharedTokens[]
 }

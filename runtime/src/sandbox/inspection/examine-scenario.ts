@@ -10,6 +10,7 @@ import type { DoctorPlayer, DoctorReport } from './doctor-report.ts'
 import type { Examination, RewardRange, Starts } from './examination.ts'
 import { findingsOf } from './findings.ts'
 import { ColumnRanges, type ColumnRule, OracleSamples } from './seen-columns.ts'
+import { SeenWords } from './seen-words.ts'
 import { ConstantActions, constantName, countConstants, playGreedily } from './simple-players.ts'
 
 const SEED = 1
@@ -27,6 +28,7 @@ export function examineScenario(use: Use, success: SuccessCriteria, budgetMs: nu
   const description = use({ environments: 1 }, (environment) => environment.description)
   const ranges = new ColumnRanges(description)
   const samples = new OracleSamples(description)
+  const words = new SeenWords(description)
   const notShown: string[] = []
   const players: Examination['players'] = []
   const constants = countConstants(description)
@@ -35,9 +37,10 @@ export function examineScenario(use: Use, success: SuccessCriteria, budgetMs: nu
     kind: Examination['players'][number]['kind'],
     name: string,
     makePolicy: (environment: SandboxedEnvironment) => Policy,
-    options: { budgetMs?: number; afterStep?: (environment: SandboxedEnvironment) => void } = {},
+    options: { budgetMs?: number; watchTexts?: 'all'; afterStep?: (environment: SandboxedEnvironment) => void } = {},
   ) => {
-    const played = use({ environments: ENVIRONMENTS, seed: SEED, plan: PLAN }, (environment) =>
+    const { watchTexts = false } = options
+    const played = use({ environments: ENVIRONMENTS, seed: SEED, plan: PLAN, watchTexts }, (environment) =>
       playWhole(environment, makePolicy(environment), {
         budgetMs: options.budgetMs ?? share,
         leastEpisodes: 1,
@@ -51,9 +54,11 @@ export function examineScenario(use: Use, success: SuccessCriteria, budgetMs: nu
   const rewards = new RewardCount()
   play('random', 'random actions', () => new RandomActions(description, SEED), {
     budgetMs: 2 * share,
+    ...words.watching,
     afterStep: (environment) => {
       rewards.note(environment.buffers.rewards)
       ranges.note(environment)
+      words.note(environment)
     },
   })
   for (let index = 0; index < constants; index++) {
@@ -70,7 +75,14 @@ export function examineScenario(use: Use, success: SuccessCriteria, budgetMs: nu
         samples.note(environment, IDLE)
       },
     })
-    play('oracle', 'the oracle', policy, { budgetMs: 4 * share, afterStep: (environment) => ranges.note(environment) })
+    play('oracle', 'the oracle', policy, {
+      budgetMs: 4 * share,
+      ...words.watching,
+      afterStep: (environment) => {
+        ranges.note(environment)
+        words.note(environment)
+      },
+    })
     firstRules = firstDecisions(use, description)
   }
   const rules = samples.probe(description)
@@ -82,6 +94,7 @@ export function examineScenario(use: Use, success: SuccessCriteria, budgetMs: nu
     constant: ranges.observations === 0 ? [] : ranges.constant(),
     observations: ranges.observations,
     starts: description.tasks.train === 0 ? null : compareStarts(use, description),
+    sharedTokens: words.sharedTokens(),
   }
   const shown = players.map((player): DoctorPlayer => describePlayer(player, success, description))
   return { seed: SEED, players: shown, findings: findingsOf(examination), not_shown: notShown }

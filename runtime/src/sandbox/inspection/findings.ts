@@ -14,6 +14,7 @@ export function findingsOf(seen: Examination): DoctorFinding[] {
     ...horizon(seen),
     ...constantColumns(seen),
     ...answersShown(seen),
+    ...words(seen),
     ...splits(seen),
     ...missing(seen),
   ]
@@ -214,6 +215,33 @@ function answersShown(seen: Examination): DoctorFinding[] {
     })
   }
   return findings
+}
+
+/** Of the words of a text; fewer that share tokens seldom matter. */
+const MANY_SHARED = 0.1
+/** Groups of words, and words of each. */
+const SHOWN = 3
+
+function words({ sharedTokens, seed }: Examination): DoctorFinding[] {
+  return sharedTokens.map(({ leaf, words, vocabulary, groups, betterVocabulary }): DoctorFinding => {
+    const sharing = groups.reduce((sum, group) => sum + group.length, 0)
+    const shown = groups.slice(0, SHOWN).map((group) =>
+      group
+        .slice(0, SHOWN)
+        .map((word) => `"${word}"`)
+        .join(' and '),
+    )
+    return {
+      id: 'words_share_tokens',
+      severity: sharing > MANY_SHARED * words ? 'warning' : 'note',
+      message: `${sharing} of the ${words} words seen in ${leaf} share a token with another one, such as ${shown.join('; ')}: an agent cannot tell them apart.`,
+      fix:
+        betterVocabulary === null
+          ? `Give text() a larger vocabulary than ${vocabulary}, or an encoder.`
+          : `Use vocabulary: ${betterVocabulary} in text(), in which each of these words has a token of its own.`,
+      evidence: { text: leaf, words, sharing, vocabulary, better_vocabulary: betterVocabulary, seed },
+    }
+  })
 }
 
 /** Fewer different beginnings than that repeat by chance. */

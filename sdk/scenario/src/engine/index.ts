@@ -1,3 +1,4 @@
+export { tokenize, WORD } from '../tokenize.ts'
 export { type ActionDecoder, actionDecoder, maskEncoder } from './action-codec.ts'
 export * from './environment-buffers.ts'
 export { describeThrown, EngineFault, type FaultCode, isDefinitionError, Problem, printable } from './faults.ts'
