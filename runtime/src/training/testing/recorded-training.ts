@@ -1,7 +1,6 @@
 import type { ChosenDefaults, Evaluation, ProgressEvent, Trajectory } from '@agentgym/contract'
 import type { BuiltScenario } from '../../sandbox/build-scenario.ts'
 import { scenarioCode } from '../../sandbox/scenario-code.ts'
-import type { SampledEpisode } from '../held-out-evaluations.ts'
 import { type RunTrainingOptions, runTraining } from '../run-training.ts'
 import type { RunPlace } from '../training-loop.ts'
 
@@ -15,7 +14,6 @@ export async function recordedTraining(
     notices: [] as { message: string; hint: string }[],
     progress: [] as ProgressEvent[],
     evaluations: [] as [Evaluation, RunPlace][],
-    sampled: [] as (SampledEpisode | null)[],
     checkpoints: [] as [Uint8Array, RunPlace][],
     trajectories: [] as Trajectory[],
   }
@@ -28,10 +26,7 @@ export async function recordedTraining(
     onDefaults: (defaults) => void recorded.defaults.push(defaults),
     onNotice: (notice) => void recorded.notices.push(notice),
     onProgress: (event) => void recorded.progress.push(event),
-    onEvaluation: (evaluation, place, sampled) => {
-      recorded.evaluations.push([evaluation, place])
-      recorded.sampled.push(sampled)
-    },
+    onEvaluation: (evaluation, place) => void recorded.evaluations.push([evaluation, place]),
     onCheckpoint: (bytes, place) => void recorded.checkpoints.push([bytes, place]),
     onTrajectory: (trajectory) => void recorded.trajectories.push(trajectory),
     ...options,
