@@ -22,6 +22,8 @@ describe('the suite of results', () => {
       { ...plain, id: 'desk', steps: 50_000 },
       { ...plain, id: 'desk-tuned', steps: 50_000, tuned: true },
     ])
+    const untuned = experimentsOf('desk', { success, training: { steps: 50_000 } })
+    expect(untuned.map(({ id }) => id)).toEqual(['desk'])
     const stated = { steps: 9, compared: [{ id: 'desk-wide', set: { hidden: '512' } }] }
     expect(experimentsOf('desk', { success: { return_mean: 1 }, training: {} }, stated)).toEqual([
       { id: 'desk', scenario: 'desk', steps: 9, metric: 'return_mean', target: 1 },

@@ -70,7 +70,7 @@ async function readManifest(name: string): Promise<ScenarioPackage['agentgym']> 
   return scenarioPackageSchema.parse(JSON.parse(text)).agentgym
 }
 
-/** Nothing set; the scenario's own training block, if it has one; and comparisons. */
+/** Nothing set; the scenario's own training block, if it sets more than the steps; and comparisons. */
 export function experimentsOf(
   scenario: string,
   { success, training }: Pick<ScenarioPackage['agentgym'], 'success' | 'training'>,
@@ -82,7 +82,7 @@ export function experimentsOf(
   const tuned = { ...plain, id: `${scenario}-tuned`, steps: ownSteps, tuned: true } as const
   return [
     { ...plain, ...(published === undefined ? {} : { published }) },
-    ...(Object.keys(training).length === 0 ? [] : [tuned]),
+    ...(Object.keys(training).some((name) => name !== 'steps') ? [tuned] : []),
     ...compared.map((changed) => ({ ...plain, ...changed })),
   ]
 }
