@@ -87,12 +87,9 @@ async function scenarioOf({ scenario: name, tuned }: Experiment): Promise<BuiltS
   return { ...scenario, package: { ...scenario.package, agentgym: { ...agentgym, training: {} } } }
 }
 
-/** Without a setting that says what runs did before there was one, or leaves it to the rules. */
-function withoutEffect<Settings extends Record<string, unknown>>(settings: Settings): Settings {
-  const entries = Object.entries(settings)
-  return Object.fromEntries(
-    entries.filter(([name, value]) => name !== 'entropy_coefficient_schedule' || value === 'linear'),
-  ) as Settings
+/** For JSON: leaves out a setting that says what runs did before there was one, or leaves it to the rules. */
+function withoutEffect(name: string, value: unknown): unknown {
+  return name === 'entropy_coefficient_schedule' && value !== 'linear' ? undefined : value
 }
 
 /**
@@ -102,10 +99,10 @@ function withoutEffect<Settings extends Record<string, unknown>>(settings: Setti
 async function digestOf(scenario: BuiltScenario, plan: ReturnType<typeof resolvePlan>): Promise<string> {
   // Where and how a run computes, which does not change what it learns.
   const { rollout_workers, learner_threads, checkpoint_every, ...others } = plan.settings
-  const { learner_device, rollout_provider, ...settings } = withoutEffect(others)
+  const { learner_device, rollout_provider, ...settings } = others
   const rules = choiceRules(spacesOf(await scenarioCode(scenario)).observation, plan)
   return createHash('sha256')
-    .update(JSON.stringify({ hash: scenario.hash, algorithm: plan.algorithm, settings, rules }))
+    .update(JSON.stringify({ hash: scenario.hash, algorithm: plan.algorithm, settings, rules }, withoutEffect))
     .digest('hex')
 }
 

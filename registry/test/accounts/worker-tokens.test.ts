@@ -110,7 +110,7 @@ const rows: Row[] = [
       ...{ lease: lease('train'), iteration: 1, steps: 1, return: 0, length: 1, episode: sampleEpisode() },
     }),
   },
-  // For whoever rents workers, and for no worker.
+  // Only for the process that rents workers, never for a worker.
   { route: 'GET /v1/rentals', kinds: [], path: '/v1/rentals?wait_seconds=60' },
   { route: 'POST /v1/rentals', kinds: [], json: () => rental },
   { route: 'GET /v1/rentals/:id', kinds: [] },

@@ -359,7 +359,7 @@ function mergedSettings(training: Record<string, unknown>, request: TrainingPlan
   take(ofAlgorithm, `agentgym.training.${algorithm}`)
   if (request.steps !== undefined) merged.set('steps', request.steps)
   take(request.settings ?? {}, 'asked for')
-  // Of a coefficient that somebody chose, nobody expects that it falls.
+  // A coefficient set by hand stays what it was set to.
   const schedule = 'entropy_coefficient_schedule'
   const chosen = typeof merged.get('entropy_coefficient') === 'number' && canonicalName(algorithm, schedule) !== null
   if (chosen && !merged.has(schedule)) merged.set(schedule, 'constant')

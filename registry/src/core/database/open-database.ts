@@ -110,7 +110,7 @@ export async function applyMigrations(
   for (const [index, migration] of migrations.entries()) {
     if (index < found.length) continue
     for (const statement of migration.statements) await sql.raw(statement).execute(query)
-    // Nobody waits for a table of a database that is being made, or of the one process of PGlite.
+    // A new database has no readers to block, and PGlite has one process.
     if (found.length === 0 || database.kind === 'pglite')
       for (const [name, on] of Object.entries(migration.indexes ?? {}))
         await sql.raw(`create index ${name} ${on}`).execute(query)

@@ -39,13 +39,12 @@ export async function storeEpisode(
 
 /** In order of steps. */
 export async function listEpisodes(query: Queries, runId: string): Promise<RunEpisode[]> {
-  const rows = await query
+  return await query
     .selectFrom('run_episodes')
     .select(['iteration', 'steps', 'episode_return as return', 'length'])
     .where('run_id', '=', runId)
     .orderBy('steps')
     .execute()
-  return rows
 }
 
 /** Throws `run_episode_not_found`. */

@@ -37,7 +37,11 @@ export function examineScenario(use: Use, success: SuccessCriteria, budgetMs: nu
     kind: Examination['players'][number]['kind'],
     name: string,
     makePolicy: (environment: SandboxedEnvironment) => Policy,
-    options: { budgetMs?: number; watchTexts?: 'all'; afterStep?: (environment: SandboxedEnvironment) => void } = {},
+    options: {
+      budgetMs?: number
+      watchTexts?: 'all' | false
+      afterStep?: (environment: SandboxedEnvironment) => void
+    } = {},
   ) => {
     const { watchTexts = false } = options
     const played = use({ environments: ENVIRONMENTS, seed: SEED, plan: PLAN, watchTexts }, (environment) =>
@@ -52,13 +56,16 @@ export function examineScenario(use: Use, success: SuccessCriteria, budgetMs: nu
   }
 
   const rewards = new RewardCount()
+  const look = (environment: SandboxedEnvironment) => {
+    ranges.note(environment)
+    words.note(environment)
+  }
   play('random', 'random actions', () => new RandomActions(description, SEED), {
     budgetMs: 2 * share,
-    ...words.watching,
+    watchTexts: words.watching,
     afterStep: (environment) => {
       rewards.note(environment.buffers.rewards)
-      ranges.note(environment)
-      words.note(environment)
+      look(environment)
     },
   })
   for (let index = 0; index < constants; index++) {
@@ -75,14 +82,7 @@ export function examineScenario(use: Use, success: SuccessCriteria, budgetMs: nu
         samples.note(environment, IDLE)
       },
     })
-    play('oracle', 'the oracle', policy, {
-      budgetMs: 4 * share,
-      ...words.watching,
-      afterStep: (environment) => {
-        ranges.note(environment)
-        words.note(environment)
-      },
-    })
+    play('oracle', 'the oracle', policy, { budgetMs: 4 * share, watchTexts: words.watching, afterStep: look })
     firstRules = firstDecisions(use, description)
   }
   const rules = samples.probe(description)

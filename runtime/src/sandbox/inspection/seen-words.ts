@@ -34,13 +34,13 @@ export class SeenWords {
       )
   }
 
-  /** For the environments that are noted. */
-  get watching(): { watchTexts?: 'all' } {
-    return this.#leaves.some((leaf) => leaf !== null) ? { watchTexts: 'all' } : {}
+  /** `watchTexts` of the environments that are noted. */
+  get watching(): 'all' | false {
+    return this.#leaves.some((leaf) => leaf !== null) ? 'all' : false
   }
 
   note(environment: SandboxedEnvironment): void {
-    if (this.watching.watchTexts === undefined) return
+    if (!this.watching) return
     for (const { now, final } of environment.allTexts()) {
       this.#leaves.forEach((leaf, i) => {
         leaf?.note(now[i])
