@@ -14,23 +14,31 @@ import { rentalsModule } from '../../registry/src/modules/rentals/index.ts'
 import { type QueueRenting, rentForQueue } from '../../sdk/cli/src/renting/rent-for-queue.ts'
 import { type RentalRecords, rentalRecords } from '../../sdk/cli/src/renting/rental-api.ts'
 import { type ComputeProvider, requireProvider, workerNameOf } from '../../sdk/compute/src/index.ts'
+import { RentedMoney } from './rented-money.ts'
 
 type Cloud = CloudServer & { rented(): Rented[]; made: Rented[] }
-type Open = { cloud: Cloud & { key?: string }; provider: ComputeProvider }
+type Open = { cloud: Cloud; provider: ComputeProvider }
 
-const openClouds: Record<string, () => Promise<Open>> = {
-  runpod: async () => {
-    const cloud = await startRunpod()
-    return {
-      cloud,
-      provider: await requireProvider('runpod', { RUNPOD_API_KEY: cloud.key, AGENTGYM_RUNPOD_URL: cloud.url }),
-    }
-  },
-  dstack: async () => {
-    const cloud = await startDstack()
-    const environment = { DSTACK_SERVER_URL: cloud.url, DSTACK_TOKEN: cloud.token, DSTACK_PROJECT: cloud.project }
-    return { cloud, provider: await requireProvider('dstack', environment) }
-  },
+const openRunpod = async () => {
+  const cloud = await startRunpod()
+  const environment = { RUNPOD_API_KEY: cloud.key, AGENTGYM_RUNPOD_URL: cloud.url }
+  return { cloud, provider: await requireProvider('runpod', environment) }
+}
+const openDstack = async () => {
+  const cloud = await startDstack()
+  const environment = { DSTACK_SERVER_URL: cloud.url, DSTACK_TOKEN: cloud.token, DSTACK_PROJECT: cloud.project }
+  return { cloud, provider: await requireProvider('dstack', environment) }
+}
+const openClouds: Record<string, () => Promise<Open>> = { runpod: openRunpod, dstack: openDstack }
+
+/** Does `work` with a cloud, and closes the cloud. */
+async function closing<Opened extends Open>(opening: Promise<Opened>, work: (opened: Opened) => Promise<void>) {
+  const opened = await opening
+  try {
+    await work(opened)
+  } finally {
+    await opened.cloud.close()
+  }
 }
 
 class Kill extends Error {}
@@ -102,18 +110,17 @@ describeOnEngines('machines for the queue on $kind', ({ open }) => {
       from (select $1::int * interval '1 second' as gone) passed`,
       [seconds],
     )
-  const withCloud = async (name: string, work: (opened: Open) => Promise<void>) => {
-    const opened = await openClouds[name]()
-    try {
-      await work(opened)
-    } finally {
-      await opened.cloud.close()
-    }
+  /** The same, and workers end themselves at their time. */
+  const passAt = async (money: RentedMoney, provider: ComputeProvider, seconds: number) => {
+    await pass(seconds)
+    for (const id of money.pass(seconds)) await provider.end({ id, name: '' })
   }
+  const withRunpod = (work: (opened: Awaited<ReturnType<typeof openRunpod>>) => Promise<void>) =>
+    closing(openRunpod(), work)
   const live = (rentals: RentalList['rentals']) => rentals.filter(({ closed_at }) => closed_at === null)
 
   it.each(Object.keys(openClouds))('are rented at %s for runs that no worker serves, once, and end when idle', (name) =>
-    withCloud(name, async ({ cloud, provider }) => {
+    closing(openClouds[name](), async ({ cloud, provider }) => {
       await submit(0, 0)
       await rentForQueue(rentingAt(provider))
       expect(cloud.made).toEqual([])
@@ -144,7 +151,7 @@ describeOnEngines('machines for the queue on $kind', ({ open }) => {
   )
 
   it('keep to the limits of machines, of an hour and of a day', () =>
-    withCloud('runpod', async ({ cloud, provider }) => {
+    withRunpod(async ({ cloud, provider }) => {
       for (let run = 0; run < 4; run++) await submit()
       const rent = (more: Partial<typeof limits>) =>
         rentForQueue(rentingAt(provider, { limits: { ...limits, ...more } }))
@@ -171,12 +178,31 @@ describeOnEngines('machines for the queue on $kind', ({ open }) => {
       expect((await records.list(600)).spent.cents_per_day).toBe(0)
     }))
 
+  it('cost in no 24 hours more than a day may, for three days of a queue that is never empty', { tags: fullTier }, () =>
+    withRunpod(async ({ cloud, provider }) => {
+      const money = new RentedMoney(cloud)
+      const renting = rentingAt(provider, { limits: { machines: 3, cents_per_hour: 1_000, cents_per_day: 200 } })
+      for (let run = 0; run < 3; run++) await submit()
+      for (let day = 0; day < 3; day++) {
+        const before = cloud.made.length
+        for (let hour = 0; hour < 24; hour += 3) {
+          // Close what has ended, record it, rent.
+          for (let round = 0; round < 3; round++) await rentForQueue(renting)
+          await passAt(money, provider, 3 * 3_600)
+        }
+        // 34 cents each, and 51 at most until their end is recorded: the money of each day is used.
+        expect(cloud.made.length - before).toBeGreaterThanOrEqual(3)
+      }
+      expect(money.mostCentsADay()).toBeLessThanOrEqual(200)
+    }),
+  )
+
   it('are rented by the command, within the limits that it is given', () =>
-    withCloud('runpod', async ({ cloud }) => {
+    withRunpod(async ({ cloud }) => {
       await submit()
       const environment = {
         ...{ HOME: '/nonexistent', AGENTGYM_SERVER: app.url, AGENTGYM_TOKEN: token, AGENTGYM_WORKER_IMAGE: 'worker' },
-        ...{ RUNPOD_API_KEY: cloud.key ?? '', AGENTGYM_RUNPOD_URL: cloud.url, AGENTGYM_RENT_PER_DAY: '2' },
+        ...{ RUNPOD_API_KEY: cloud.key, AGENTGYM_RUNPOD_URL: cloud.url, AGENTGYM_RENT_PER_DAY: '2' },
       }
       const serve = (...words: string[]) =>
         runCli(['gpus', 'serve', '--once', '--gpu-server', app.url, ...words], { cwd: '/', environment })
@@ -192,7 +218,7 @@ describeOnEngines('machines for the queue on $kind', ({ open }) => {
     }))
 
   it('serve no run of a token that is limited to a worker, and their own token ends with them', () =>
-    withCloud('runpod', async ({ cloud, provider }) => {
+    withRunpod(async ({ cloud, provider }) => {
       await submit()
       await rentForQueue(rentingAt(provider))
       const rented = cloud.made[0].env.AGENTGYM_TOKEN
@@ -211,7 +237,7 @@ describeOnEngines('machines for the queue on $kind', ({ open }) => {
   // The list, the reservation, the search for the name, the order, its check.
   const killedAt = isLong ? [1, 2, 3, 4, 5, 6, 7, 8, 9] : [2, 5, 6, 7, 8]
   it('are one at most, and owned, when the process dies at any request', { tags: fullTier, timeout: 60_000 }, () =>
-    withCloud('runpod', async ({ cloud, provider }) => {
+    withRunpod(async ({ cloud, provider }) => {
       for (const after of [false, true])
         for (const at of killedAt) {
           const before = cloud.made.length
@@ -234,19 +260,32 @@ describeOnEngines('machines for the queue on $kind', ({ open }) => {
   )
 
   it('never exceed a limit, whatever dies or is lost, and all end', { tags: fullTier, timeout: 120_000 }, () =>
-    withCloud('runpod', async ({ cloud, provider }) => {
+    withRunpod(async ({ cloud, provider }) => {
       const step = fc.oneof(
-        fc.record({ do: fc.constant('submit' as const), gigabytes: fc.constantFrom(0, 16, 24, 80) }),
-        fc.record({ do: fc.constant('round' as const), at: fc.nat(12), after: fc.boolean() }),
-        fc.record({ do: fc.constant('race' as const) }),
-        fc.record({ do: fc.constant('pass' as const), seconds: fc.constantFrom(60, 1_300, 7_300) }),
-        fc.record({ do: fc.constantFrom('finish' as const, 'exit' as const) }),
-        fc.record({
-          do: fc.constant('lose' as const),
-          fault: fc.constantFrom('answer_lost' as const, 'request_lost' as const, 500 as const),
-        }),
+        {
+          weight: 3,
+          arbitrary: fc.record({ do: fc.constant('submit' as const), gigabytes: fc.constantFrom(0, 0, 16, 24, 80) }),
+        },
+        { weight: 4, arbitrary: fc.record({ do: fc.constant('round' as const), at: fc.nat(30), after: fc.boolean() }) },
+        { weight: 1, arbitrary: fc.record({ do: fc.constant('race' as const) }) },
+        {
+          weight: 3,
+          arbitrary: fc.record({
+            do: fc.constant('pass' as const),
+            seconds: fc.constantFrom(60, 1_300, 7_300, 40_000, 80_000),
+          }),
+        },
+        { weight: 1, arbitrary: fc.record({ do: fc.constantFrom('finish' as const, 'exit' as const) }) },
+        {
+          weight: 1,
+          arbitrary: fc.record({
+            do: fc.constant('lose' as const),
+            fault: fc.constantFrom('answer_lost' as const, 'request_lost' as const, 500 as const),
+          }),
+        },
       )
-      const tight = { machines: 2, cents_per_hour: 300, cents_per_day: 700 }
+      const tight = { machines: 2, cents_per_hour: 300, cents_per_day: 60 }
+      let money = new RentedMoney(cloud)
       const renting = () => rentingAt(provider, { limits: tight })
       const holds = async () => {
         const { rentals, spent } = await records.list(600)
@@ -256,13 +295,14 @@ describeOnEngines('machines for the queue on $kind', ({ open }) => {
         expect(new Set(cloud.made.map(({ name }) => name)).size).toBe(cloud.made.length)
         expect(spent.cents_per_hour).toBeLessThanOrEqual(tight.cents_per_hour)
         expect(live(rentals).length).toBeLessThanOrEqual(tight.machines)
+        expect(money.mostCentsADay()).toBeLessThanOrEqual(tight.cents_per_day)
       }
       await fc.assert(
-        fc.asyncProperty(fc.array(step, { maxLength: 10 }), async (steps) => {
+        fc.asyncProperty(fc.array(step, { maxLength: 30, size: 'max' }), async (steps) => {
           for (const one of steps) {
             if (one.do === 'submit') await submit(one.gigabytes)
             else if (one.do === 'finish') await finishAll()
-            else if (one.do === 'pass') await pass(one.seconds)
+            else if (one.do === 'pass') await passAt(money, provider, one.seconds)
             else if (one.do === 'exit') for (const { id } of cloud.rented()) await provider.end({ id, name: '' })
             else if (one.do === 'race') await Promise.allSettled([rentForQueue(renting()), rentForQueue(renting())])
             else if (one.do === 'lose') {
@@ -277,6 +317,7 @@ describeOnEngines('machines for the queue on $kind', ({ open }) => {
           for (let round = 0; round < 4; round++) await rentForQueue(renting())
           expect([cloud.rented(), (await records.list(600)).rentals]).toEqual([[], []])
           await database.execute('delete from rentals')
+          money = new RentedMoney(cloud)
         }),
         { numRuns: isLong ? 200 : 10 },
       )

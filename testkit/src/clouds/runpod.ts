@@ -7,7 +7,9 @@ import {
   unknownKeys,
 } from './cloud-server.ts'
 
-type Pod = Rented & { status: string; cost: number; createdAt: string; visibleAfter: number }
+/** `cost`: US dollars an hour. */
+type PricedPod = Rented & { cost: number }
+type Pod = PricedPod & { status: string; createdAt: string; visibleAfter: number }
 
 export type FakeRunpod = CloudServer & {
   key: string
@@ -18,7 +20,7 @@ export type FakeRunpod = CloudServer & {
   /** GPUs of the catalog that are sold out at the moment of the order, though listed. */
   soldOut: Set<string>
   /** Called with each new pod and the arguments of its container, which the fake itself does not run. */
-  started: ((pod: Rented, args: string[]) => void) | undefined
+  started: ((pod: PricedPod, args: string[]) => void) | undefined
   /** How many lists leave a new pod out. */
   lag: number
   /** Changes the status of all pods, as RunPod does when containers exit. */

@@ -1,12 +1,16 @@
 import { randomUUID } from 'node:crypto'
-import type { WorkerDescription } from '@agentgym/contract'
+import { createClient, leaseJob as leaseOverHttp } from '@agentgym/client'
+import type { JobKind, WorkerDescription } from '@agentgym/contract'
 import { describeOnBothEngines } from '@agentgym/testkit/databases'
-import { type TestServices, testServices } from '@agentgym/testkit/services'
+import { type ServedApp, serveApp } from '@agentgym/testkit/registry'
+import type { TestServices } from '@agentgym/testkit/services'
 import fc from 'fast-check'
 import { sql } from 'kysely'
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest'
+import { jobRoutes } from '../../modules/jobs/jobs.routes.ts'
 import { leaseJob } from '../../modules/jobs/lease-jobs.ts'
 import { noteWorker } from '../../modules/jobs/workers.store.ts'
+import { createActor } from '../../modules/packages/testing/publishing.ts'
 import type { Database } from '../database/database.ts'
 import { couldServe, type GpuNeed, noGpus } from './gpu-matching.ts'
 import type { JobHandler } from './job-handler.ts'
@@ -15,33 +19,35 @@ const gigabyte = 1e9
 
 describeOnBothEngines('GPUs of workers on $kind', ({ open }) => {
   let database: Database
+  let app: ServedApp
   let services: TestServices
 
   beforeAll(async () => {
     database = await open()
-    services = await testServices(database)
+    app = await serveApp(database, (own) => [jobRoutes(own, [handlerOf('check'), handlerOf('train')])])
+    services = app.services
   })
   beforeEach(async () => {
     for (const table of ['jobs', 'workers', 'queue_turns'])
       await sql`delete from ${sql.table(table)}`.execute(database.query)
   })
   afterAll(async () => {
-    await database.close()
-    await services.remove()
+    await app?.close()
+    await database?.close()
   })
 
-  const handler: JobHandler = {
-    kind: 'train',
+  const handlerOf = (kind: JobKind): JobHandler => ({
+    kind,
     describe: async () => ({
       kind: 'check',
       traceparent: null,
       package: { name: '@a/b', version: '1.0.0', integrity: 'sha512-', tarball_url: 'http://localhost/' },
     }),
     exhausted: async () => {},
-  }
-  const submit = async (gpu?: GpuNeed) => {
+  })
+  const submit = async (gpu?: GpuNeed, kind: JobKind = 'train') => {
     const id = randomUUID()
-    await database.transaction((query) => services.queue.enqueue(query, 'train', id, { gpu }))
+    await database.transaction((query) => services.queue.enqueue(query, kind, id, { gpu }))
     return id
   }
   type Versions = NonNullable<WorkerDescription['cuda']>
@@ -52,8 +58,12 @@ describeOnBothEngines('GPUs of workers on $kind', ({ open }) => {
     usage: { cpu: null, memory: null, gpu: null },
     cuda,
   })
-  const lease = async (asking: WorkerDescription | undefined, free?: number[]) =>
-    (await leaseJob(services, [handler], { kinds: ['train'], worker: asking, free_gpus: free }))?.id
+  const lease = async (asking: WorkerDescription | undefined, free?: number[], only?: boolean) =>
+    (
+      await leaseJob(services, [handlerOf('train')], {
+        ...{ kinds: ['train'], worker: asking, free_gpus: free, gpu_only: only },
+      })
+    )?.id
   const need = (gpus: number, gigabytes: number, gpu_uses: readonly string[] = ['learner']): GpuNeed => ({
     ...{ gpus, gpu_memory: gigabytes * gigabyte, gpu_uses },
   })
@@ -92,11 +102,31 @@ describeOnBothEngines('GPUs of workers on $kind', ({ open }) => {
     expect(await lease(older)).toBe(id)
   })
 
+  it('leave everything else to others where a worker is for them only (--gpu-only)', async () => {
+    const actor = await createActor(database)
+    await database.query.updateTable('accounts').set({ operator: true }).where('id', '=', actor.accountId).execute()
+    const client = createClient({ server: app.url, token: await app.tokenOf(actor, ['worker']) })
+    const ask = async (asking: WorkerDescription, gpuOnly?: boolean) =>
+      (await leaseOverHttp(client, { kinds: ['check', 'train'], worker: asking, gpuOnly }))?.job.id
+    const check = await submit(undefined, 'check')
+    const plain = await submit()
+    const [small, large] = [await submit(need(1, 16)), await submit(need(1, 40))]
+    expect(await ask(worker([]), true)).toBeUndefined()
+    expect(await ask(worker([24]), true)).toBe(small)
+    expect(await ask(worker([24]), true)).toBeUndefined()
+    expect(await ask(worker([80]), true)).toBe(large)
+    expect(await ask(worker([80]), true)).toBeUndefined()
+    // The same worker without the option.
+    expect(await ask(worker([80]))).toBe(check)
+    expect(await ask(worker([80]))).toBe(plain)
+  })
+
   const sizes = fc.array(fc.constantFrom(8, 16, 24, 40, 80), { maxLength: 4 })
   const workers = fc.record({
     gigabytes: sizes,
     cuda: fc.constantFrom(undefined, everything, { ...everything, libtorch: null }),
     free: fc.option(fc.subarray([0, 1, 2, 3]), { nil: undefined }),
+    only: fc.boolean(),
   })
   const needs = fc.oneof(
     fc.constant(noGpus),
@@ -109,8 +139,8 @@ describeOnBothEngines('GPUs of workers on $kind', ({ open }) => {
       .map(({ gpus, gigabytes, uses }) => need(gpus, gigabytes, uses)),
   )
   /** The rule in plain words. */
-  const serves = (wanted: GpuNeed, { gpus, cuda }: WorkerDescription, free?: number[]) => {
-    if (wanted.gpus === 0) return true
+  const serves = (wanted: GpuNeed, { gpus, cuda }: WorkerDescription, free?: number[], only = false) => {
+    if (wanted.gpus === 0) return !only
     if (cuda === undefined) return false
     if (wanted.gpu_uses.includes('learner') && cuda.libtorch === null) return false
     if (wanted.gpu_uses.includes('rollouts') && cuda.onnxruntime === null) return false
@@ -125,16 +155,17 @@ describeOnBothEngines('GPUs of workers on $kind', ({ open }) => {
       fc.asyncProperty(
         fc.array(needs, { minLength: 1, maxLength: 4 }),
         workers,
-        async (wanted, { gigabytes, cuda, free }) => {
+        async (wanted, { gigabytes, cuda, free, only }) => {
           await sql`delete from jobs`.execute(database.query)
           const asking: WorkerDescription = { ...worker(gigabytes), cuda }
           const servable = new Set<string>()
           for (const one of wanted) {
             const id = await submit(one)
-            if (serves(one, asking, free)) servable.add(id)
+            if (serves(one, asking, free, only)) servable.add(id)
           }
           const leased = new Set<string>()
-          for (let id = await lease(asking, free); id !== undefined; id = await lease(asking, free)) leased.add(id)
+          const next = () => lease(asking, free, only)
+          for (let id = await next(); id !== undefined; id = await next()) leased.add(id)
           expect(leased).toEqual(servable)
         },
       ),
