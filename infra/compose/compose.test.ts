@@ -20,6 +20,7 @@ type Service = {
   depends_on?: Record<string, { condition: string }>
   healthcheck?: unknown
   user?: string
+  profiles?: string[]
   read_only?: boolean
   cap_drop?: string[]
   deploy?: { replicas: number }
@@ -76,7 +77,7 @@ it('pins every image, and keeps the worker away from database and storage', () =
   expect(worker.networks.filter((each) => [...postgres.networks, ...storage.networks].includes(each))).toEqual([])
   expect(compose.networks.data.internal).toBe(true)
   expect(worker.deploy?.replicas).toBe(2)
-  for (const service of [worker, server])
+  for (const service of [worker, server, compose.services.renting])
     expect(service).toMatchObject({ user: '10001:10001', read_only: true, cap_drop: ['ALL'] })
 })
 

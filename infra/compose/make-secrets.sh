@@ -1,6 +1,7 @@
 #!/bin/sh
-# Makes ./secrets for compose.yaml: random values for what is missing, and nothing that is there is replaced. Two files are
-# yours to fill: mail-url (smtps://user:password@host) and, once the server runs, worker-token.
+# Makes ./secrets for compose.yaml: random values for what is missing, and nothing that is there is replaced. Some files
+# are yours to fill: mail-url (smtps://user:password@host); once the server runs, worker-token; and, where GPUs are rented,
+# renting-token and runpod-api-key.
 set -eu
 
 cd "$(dirname -- "$0")"
@@ -20,5 +21,7 @@ write metrics-token "$(openssl rand -hex 24)"
 write grafana-password "$(openssl rand -hex 12)"
 write mail-url ''
 write worker-token ''
+write renting-token ''
+write runpod-api-key ''
 # Containers read them as users of their own. The folder keeps other users of this machine out.
 chmod 444 ./*

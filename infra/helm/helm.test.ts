@@ -59,19 +59,25 @@ describe('the chart, without Helm', () => {
       { server: { replcas: 2 } },
       { image: { server: { digest: 'sha256:12' } } },
       { workers: { gpu: { mode: 'pod' } } },
+      { renting: { maxPerHour: 6 } },
+      { renting: { maxPerDay: '6.005' } },
     ]
     for (const value of wrong) expect(valid.safeParse(merged(values, value)).success).toBe(false)
   })
 
-  it('sets only variables that exist, and options that the worker has', () => {
+  it('sets only variables that exist, and options that worker and gpus serve have', () => {
     const known = settingNames()
     const text = templates.join('\n')
     const names = [...text.matchAll(/name: ([A-Z][A-Z0-9_]+),/g), ...text.matchAll(/"[a-z-]+" "([A-Z][A-Z0-9_]+)"/g)]
     const settings = valueSets.flatMap((file) => Object.keys(parse(readRepositoryFile(file)).server?.settings ?? {}))
     expect(names.length).toBeGreaterThan(10)
     for (const name of [...names.map(([, name]) => name), ...settings]) expect(known, name).toContain(name)
-    const worker = readRepositoryFile('sdk/cli/src/commands/worker.ts')
-    for (const [, option] of text.matchAll(/- (--[a-z-]+)=/g)) expect(worker).toContain(`'${option} <`)
+    const commands = ['commands/worker.ts', 'commands/gpus-serve.ts', 'renting/gather-offers.ts']
+      .map((file) => readRepositoryFile(`sdk/cli/src/${file}`))
+      .join('\n')
+    const options = [...text.matchAll(/- (?:\{\{ printf ")?(--[a-z-]+)=/g)].map(([, option]) => option)
+    expect(options).toContain('--gpu-name')
+    for (const option of options) expect(commands).toContain(`'${option} <`)
   })
 
   it('asks the queue for states that its table has', () => {
@@ -138,12 +144,33 @@ if (isLong) {
       expect(rules.spec).toEqual(parse(readRepositoryFile('infra/observability/alerts.yml')))
     })
 
+    it('rents within the limits of the values, with credentials that no other pod has', () => {
+      const manifests = rendered(`${chart}/ci/rented-gpus-values.yaml`)
+      const deployments = manifests.filter(({ kind }) => kind === 'Deployment')
+      const renting = deployments.find(({ metadata }) => metadata.name === 'gym-agentgym-renting')
+      const text = JSON.stringify(renting)
+      for (const [name, value] of [
+        ['AGENTGYM_RENT_MACHINES', '4'],
+        ['AGENTGYM_RENT_PER_HOUR', '6.00'],
+        ['AGENTGYM_RENT_PER_DAY', '50.00'],
+        ['AGENTGYM_SERVER', 'https://gym.example.com'],
+        ['RUNPOD_API_KEY_FILE', '/run/secrets/agentgym/runpod-api-key'],
+      ])
+        expect(text).toContain(JSON.stringify({ name, value }))
+      expect(renting?.spec).toMatchObject({ replicas: 1 })
+      for (const other of deployments.filter((each) => each !== renting))
+        expect(JSON.stringify(other)).not.toMatch(/runpod|dstack|renting-token/)
+      expect(JSON.stringify(rendered(`${chart}/ci/production-values.yaml`))).not.toContain('renting')
+    })
+
     it.each([
       ['publicUrl=', 'publicUrl is required'],
       ['image.server.tag=', 'image.server needs a digest or a tag'],
       ['image.server.tag=latest', 'may be another image tomorrow'],
       ['secrets.existing=own', 'not both'],
       ['secrets.create=null', 'set secrets.existing, or database-url'],
+      ['renting.enabled=true', 'renting needs a provider'],
+      ['renting.enabled=true,renting.runpod=true', 'renting.maxPerHour is required'],
     ])('says what is missing: %s', (setting, message) => {
       const words = [
         'template',
