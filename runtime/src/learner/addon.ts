@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import { AgentGymError, type ErrorCode, errorCatalog, type PolicySpec } from '@agentgym/contract'
@@ -74,6 +75,12 @@ type Addon = {
 }
 
 const addonFile = fileURLToPath(new URL('../../learner/build/agentgym_learner.node', import.meta.url))
+/** Not there in the package for npm, which has the learner of the server that it comes from. */
+const buildScript = fileURLToPath(new URL('../../learner/build.sh', import.meta.url))
+
+const howToBuild = 'build it with: sh runtime/learner/build.sh (npm test and npm run demo do so by themselves)'
+const howToTrainElsewhere =
+  'this installation has the learner for Linux with the kind of processor that its server has. Train on the server with --remote, or install agentgym from source.'
 
 /** Loads the addon; fails with `setup_incomplete` where it was not built or cannot be loaded. */
 export function loadAddon(file: string = addonFile): Addon {
@@ -85,7 +92,7 @@ export function loadAddon(file: string = addonFile): Addon {
       {
         code: 'setup_incomplete',
         message: `the learner's addon cannot be loaded: ${reason}`,
-        hint: 'build it with: sh runtime/learner/build.sh (npm test and npm run demo do so by themselves)',
+        hint: existsSync(buildScript) ? howToBuild : howToTrainElsewhere,
         data: { file },
       },
       { cause: error },

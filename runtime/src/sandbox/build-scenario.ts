@@ -274,8 +274,13 @@ function withPlainLines(bytes: Buffer): Buffer {
   return Buffer.from(text.replaceAll('\r\n', '\n'), 'latin1')
 }
 
+/** The TypeScript of `@agentgym/scenario` or of a part of it. An installed command has JavaScript beside it, which Node loads. */
+export function librarySource(name: string): string {
+  return fileURLToPath(import.meta.resolve(name)).replace(/\.js$/, '.ts')
+}
+
 async function bundleOwnPackage(): Promise<string> {
-  const entry = fileURLToPath(import.meta.resolve(OWN))
+  const entry = librarySource(OWN)
   const result = await esbuild.build({
     absWorkingDir: path.dirname(entry),
     entryPoints: [entry],

@@ -22,8 +22,8 @@ const KEPT_MS = 24 * 3_600_000
  * written, it is the entry itself.
  */
 export async function jobFile(entry: string): Promise<string> {
-  if (!entry.startsWith(sources) || !entry.endsWith('.process.ts')) return entry
-  const name = path.basename(entry, '.ts')
+  if (!entry.startsWith(sources) || !/\.process\.[jt]s$/.test(entry)) return entry
+  const name = path.basename(entry, path.extname(entry))
   const known = readRecord(name)
   const record = known !== undefined && isFresh(known) ? known : await writeBundle(name, entry)
   return record === undefined ? entry : path.join(cache, record.folder, `${name}.mjs`)
@@ -121,9 +121,13 @@ async function bundleWithThreads(
   }
 }
 
-/** Packages that jobs load as they are, native code among them: those of this package, but for the workspace's own. */
+/**
+ * Packages that jobs load as they are, native code among them: those of this package, but for the workspace's own. An
+ * installed command lists them in its own package.json: npm installs nothing that a bundled package depends on.
+ */
 function installedPackages(): string[] {
-  const { dependencies } = JSON.parse(readFileSync(path.join(runtime, 'package.json'), 'utf8'))
+  const manifestOf = (folder: string) => JSON.parse(readFileSync(path.join(folder, 'package.json'), 'utf8'))
+  const { dependencies = manifestOf(path.join(runtime, '../../..')).dependencies } = manifestOf(runtime)
   return Object.keys(dependencies).filter((name) => !name.startsWith('@agentgym/'))
 }
 
@@ -132,19 +136,22 @@ function threadsBeside(found: (thread: Thread) => void): esbuild.Plugin {
   return {
     name: 'threads',
     setup(build) {
-      build.onLoad({ filter: /\.ts$/, namespace: 'file' }, ({ path: file }) => {
+      build.onLoad({ filter: /\.[jt]s$/, namespace: 'file' }, ({ path: file }) => {
         if (!file.startsWith(sources)) return undefined
         const source = readFileSync(file, 'utf8')
         if (!source.includes('import.meta.url')) return undefined
         const contents = source
-          .replace(/new URL\('(\.[^']*[-.]worker)\.ts', import\.meta\.url\)/g, (_, thread: string) => {
-            const name = path.basename(thread)
-            found({ name, file: path.resolve(path.dirname(file), `${thread}.ts`) })
-            return `new URL('./${name}.mjs', THREADS)`
-          })
+          .replace(
+            /new URL\('(\.[^']*[-.]worker)(\.[jt]s)', import\.meta\.url\)/g,
+            (_, thread: string, ending: string) => {
+              const name = path.basename(thread)
+              found({ name, file: path.resolve(path.dirname(file), thread + ending) })
+              return `new URL('./${name}.mjs', THREADS)`
+            },
+          )
           .replaceAll('import.meta.url', JSON.stringify(pathToFileURL(file).href))
           .replaceAll('THREADS)', 'import.meta.url)')
-        return { contents, loader: 'ts' }
+        return { contents, loader: 'default' }
       })
     },
   }

@@ -4,16 +4,15 @@ import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { sha256 } from '@agentgym/agent/engine'
 import { AgentGymError } from '@agentgym/contract'
-import type { BuiltScenario } from './build-scenario.ts'
+import { type BuiltScenario, librarySource } from './build-scenario.ts'
 import type { Check } from './checks/check-messages.ts'
 import { codeFrame, type SourcePlace } from './source-place.ts'
 
-const librarySource = fileURLToPath(import.meta.resolve('@agentgym/scenario'))
-const testingSource = fileURLToPath(import.meta.resolve('@agentgym/scenario/testing'))
-const globals = path.join(path.dirname(librarySource), '..', 'globals.d.ts')
+const entrySource = librarySource('@agentgym/scenario')
+const testingSource = librarySource('@agentgym/scenario/testing')
+const globals = path.join(path.dirname(entrySource), '..', 'globals.d.ts')
 const compiler = path.join(path.dirname(createRequire(import.meta.url).resolve('typescript/package.json')), 'bin/tsc')
 
 /** As the bundler reads files. The sandbox has the language, and no DOM. */
@@ -46,7 +45,7 @@ export async function checkTypes(scenario: BuiltScenario): Promise<Check> {
   const errors = await inTemporaryFolder(async (folder) => {
     const own = {
       ...(strict ? {} : withoutTsconfig),
-      ...(installed ? {} : { paths: { '@agentgym/scenario': [librarySource] } }),
+      ...(installed ? {} : { paths: { '@agentgym/scenario': [entrySource] } }),
       noEmit: true,
     }
     const config = {
@@ -107,19 +106,17 @@ export async function writeScenarioLibrary(folder: string): Promise<void> {
   await mkdir(dist, { recursive: true })
   const { target, lib } = withoutTsconfig
   const options = ['--ignoreConfig', '--module', 'nodenext', '--target', target, '--lib', lib.join(), '--types', '']
-  const output = await runCompiler(
-    [
-      ...options,
-      '--strict',
-      '--declaration',
-      '--rewriteRelativeImportExtensions',
-      '--outDir',
-      dist,
-      librarySource,
-      testingSource,
-    ],
-    path.dirname(librarySource),
-  )
+  // Of files below node_modules, the compiler would write the entries alone.
+  const output = await inTemporaryFolder(async (copied) => {
+    const root = path.join(path.dirname(entrySource), '..')
+    for (const part of ['package.json', 'src'])
+      await cp(path.join(root, part), path.join(copied, part), { recursive: true })
+    const entries = [entrySource, testingSource].map((file) => path.join(copied, path.relative(root, file)))
+    return runCompiler(
+      [...options, '--strict', '--declaration', '--rewriteRelativeImportExtensions', '--outDir', dist, ...entries],
+      copied,
+    )
+  })
   if (output.trim() !== '') {
     throw new AgentGymError({ code: 'internal_error', message: `@agentgym/scenario does not compile: ${output}` })
   }
@@ -127,7 +124,7 @@ export async function writeScenarioLibrary(folder: string): Promise<void> {
   const declarations = path.join(dist, 'index.d.ts')
   const reference = '/// <reference path="./globals.d.ts" />\n'
   await writeFile(declarations, reference + (await readFile(declarations, 'utf8')))
-  const source = JSON.parse(await readFile(path.join(path.dirname(librarySource), '..', 'package.json'), 'utf8'))
+  const source = JSON.parse(await readFile(path.join(path.dirname(entrySource), '..', 'package.json'), 'utf8'))
   const entry = (name: string) => ({ types: `./dist/${name}.d.ts`, default: `./dist/${name}.js` })
   const exports = { '.': entry('index'), './testing': entry('testing/index') }
   const types = exports['.'].types
@@ -158,7 +155,7 @@ let sourceHash: string | undefined
 /** Over every source file of `@agentgym/scenario`: development builds share a version. */
 function librarySourceHash(): string {
   if (sourceHash !== undefined) return sourceHash
-  const root = path.dirname(librarySource)
+  const root = path.dirname(entrySource)
   const files = globSync('**/*.ts', { cwd: root, exclude: (name) => name.endsWith('.test.ts') }).sort()
   const texts = [globals, ...files.map((file) => path.join(root, file))].map((file) => readFileSync(file, 'utf8'))
   sourceHash = sha256(texts.join('\0'))

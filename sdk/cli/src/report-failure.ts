@@ -13,7 +13,7 @@ const messageLines = 20
  * command's error is an event among its events; every other command's is `{error}`.
  */
 export function reportFailure(failure: unknown, flags: GlobalFlags, form: 'event' | 'value', io: CommandIo): 1 | 2 {
-  const error = failure instanceof AgentGymError ? failure : internalError(failure)
+  const error = failure instanceof AgentGymError ? failure : (missingServer(failure) ?? internalError(failure))
   if (flags.json) {
     const report = { error: error.toReport() }
     io.stdout.write(`${JSON.stringify(form === 'event' ? { event: 'error', ...report } : report)}\n`)
@@ -64,6 +64,20 @@ function detailLines(error: AgentGymError, terminal: Terminal): string[] {
     lines.push(...stack.slice(0, 30).map((line) => safeText(line, 500)))
   }
   return lines.map((line) => `  ${terminal.paint.dim(line)}`)
+}
+
+/** The package for npm comes without the server. */
+function missingServer(failure: unknown): AgentGymError | undefined {
+  const { code, message } = (failure ?? {}) as { code?: unknown; message?: unknown }
+  if (code !== 'ERR_PACKAGE_PATH_NOT_EXPORTED' || !String(message).includes('@agentgym/registry')) return undefined
+  return new AgentGymError(
+    {
+      code: 'setup_incomplete',
+      message: 'this installation of agentgym has no server',
+      hint: 'Run servers from a container image or from source: see "Quickstart: operator" in the documentation.',
+    },
+    { cause: failure },
+  )
 }
 
 function internalError(failure: unknown): AgentGymError {

@@ -20,6 +20,8 @@ export type SiteHost = {
   version: string
   /** The operator's own policies as HTML; null: the site shows its template. */
   policies: Record<'terms' | 'privacy' | 'acceptable-use', string | null>
+  /** Address of the command as a package for npm, which the server hands out; null or absent: none. */
+  commandUrl?: string | null
   log: { error(message: string, data?: Record<string, unknown>): void }
   /**
    * Draws the PNG that other sites show for a link, 1200 by 630 pixels; null while too many are being drawn. Absent: pages

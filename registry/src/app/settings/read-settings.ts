@@ -17,6 +17,7 @@ import {
 import type { MarketConfig, ServerConfig } from '../../core/services.ts'
 import { type ObjectStoreAddress, s3AddressFrom } from '../../core/storage/open-object-store.ts'
 import type { OpenBuiltIn } from '../../modules/npm/index.ts'
+import type { CommandPackage } from '../command-package.routes.ts'
 import { listeningHost } from '../own-address.ts'
 
 const MEBIBYTE = 2 ** 20
@@ -171,6 +172,8 @@ export type ServeOptions = {
   site?: OpenSite
   /** Makes `@agentgym/scenario` as a package, which the npm registry then serves. */
   library?: OpenBuiltIn
+  /** The command as a package, which the server then hands out at `/cli/agentgym.tgz`. */
+  command?: CommandPackage
   /** Used for settings without an option. Default: the environment of the process. */
   environment?: NodeJS.ProcessEnv
   /** Set if this process shares its port with others. */

@@ -26,6 +26,8 @@ type SiteHost = {
   version: string
   /** The operator's own policies as HTML; null: the site shows its template. */
   policies: Policies
+  /** Address of the command as a package for npm; null: not served. */
+  commandUrl: string | null
   log: Log
 }
 
@@ -70,7 +72,7 @@ function firstSegment(path: string): string {
 
 type Policies = Record<'terms' | 'privacy' | 'acceptable-use', string | null>
 
-export function siteHost({ config, log }: Services, policies: Policies): SiteHost {
+export function siteHost({ config, log }: Services, policies: Policies, commandPath?: string): SiteHost {
   return {
     publicUrl: config.publicUrl,
     secure: config.secure,
@@ -80,6 +82,7 @@ export function siteHost({ config, log }: Services, policies: Policies): SiteHos
     testMoney: config.market.stripe === null,
     version,
     policies,
+    commandUrl: commandPath === undefined ? null : config.publicUrl + commandPath,
     log,
   }
 }

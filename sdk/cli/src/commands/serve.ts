@@ -8,6 +8,7 @@ import { agentGymHome, defaultServer } from '../account/connection.ts'
 import type { CommandContext, MakeAction } from '../command-context.ts'
 import { cancelOnInterrupt } from '../command-io.ts'
 import { wholeNumber } from '../option-values.ts'
+import { readCommandPackage } from '../packages/command-package.ts'
 import { openScenarioLibrary } from '../packages/library-package.ts'
 import { openBuiltSite } from '../processes/open-built-site.ts'
 import { applyServerProxy } from '../proxies/find-proxy.ts'
@@ -86,11 +87,12 @@ export async function serve(flags: ServeFlags, context: CommandContext): Promise
 
 async function serveHere(options: Options, { worker }: { worker: boolean }, context: CommandContext): Promise<Served> {
   const registry = await import('@agentgym/registry')
-  const site = await openBuiltSite()
+  const [site, command] = await Promise.all([openBuiltSite(), readCommandPackage()])
   const { url, workerToken, unclaimed, close } = await registry.serve({
     ...options,
     site,
     library: openScenarioLibrary,
+    command,
   })
   const beside = worker && (await hasWalls(context)) ? superviseWorker(url, workerToken, context) : undefined
   return { url, hasSite: site !== undefined, unclaimed, close, worker: beside }

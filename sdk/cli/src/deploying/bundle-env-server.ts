@@ -46,18 +46,18 @@ export async function bundleEnvServer(
 
 /** Processes and threads are started by the address of their file: in the folder, all lie beside the server. */
 function besideEachOther(found: (program: { name: string; file: string }) => void): Plugin {
-  const address = /new URL\('(\.[^']*[-.](?:process|worker))\.ts', import\.meta\.url\)/g
+  const address = /new URL\('(\.[^']*[-.](?:process|worker))(\.[jt]s)', import\.meta\.url\)/g
   return {
     name: 'programs',
     setup({ onLoad }) {
-      onLoad({ filter: /\.ts$/, namespace: 'file' }, async ({ path }) => {
+      onLoad({ filter: /\.[jt]s$/, namespace: 'file' }, async ({ path }) => {
         const source = await readFile(path, 'utf8')
-        const contents = source.replace(address, (_, program: string) => {
+        const contents = source.replace(address, (_, program: string, ending: string) => {
           const name = basename(program)
-          found({ name, file: join(dirname(path), `${program}.ts`) })
+          found({ name, file: join(dirname(path), program + ending) })
           return `new URL('./${name}.mjs', import.meta.url)`
         })
-        return { contents, loader: 'ts' }
+        return contents === source ? undefined : { contents, loader: 'default' }
       })
     },
   }

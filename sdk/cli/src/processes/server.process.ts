@@ -3,6 +3,7 @@ import cluster from 'node:cluster'
 import { enableCompileCache } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { GroupSnapshot, MetricsSnapshot } from '@agentgym/registry/processes'
+import { readCommandPackage } from '../packages/command-package.ts'
 import { openScenarioLibrary } from '../packages/library-package.ts'
 import { applyServerProxy } from '../proxies/find-proxy.ts'
 import type { FromProcess, ProcessStart, ToProcess } from './fork-server.ts'
@@ -22,6 +23,7 @@ const loading = Promise.all([
   import('@agentgym/registry'),
   import('@agentgym/registry/processes'),
   import('./open-built-site.ts').then(({ openBuiltSite }) => openBuiltSite()),
+  readCommandPackage(),
 ])
 loading.catch(() => {})
 
@@ -46,11 +48,11 @@ worker?.on('disconnect', () => {
 
 async function run(start: ProcessStart): Promise<void> {
   try {
-    const [{ serve }, { readSettings }, site] = await loading
+    const [{ serve }, { readSettings }, site, command] = await loading
     const { port, data, environment } = start
     await applyServerProxy(readSettings({ port, data, environment }).proxy)
     const group = { process: start.process, servedPort: start.servedPort, figures: readGroup }
-    const server = await serve({ port, data, environment, site, library: openScenarioLibrary, group })
+    const server = await serve({ port, data, environment, site, library: openScenarioLibrary, command, group })
     readMetrics = server.figures
     await send({ kind: 'serving', url: server.url, hasSite: site !== undefined })
     await stopRequested.promise
