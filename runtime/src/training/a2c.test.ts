@@ -37,7 +37,7 @@ describe('A2C', { timeout: 120_000 }, () => {
       expect(learner.entropy).toBeGreaterThan(0)
       expect(learner.value_loss).toBeGreaterThan(0)
     }
-    expect(progress[20].learner.learning_rate).toBeCloseTo(7e-4 / 2)
+    expect(progress[20].learner.learning_rate).toBeCloseTo(1e-3 / 2)
     expect(outcome).toMatchObject({ steps: 800, iterations: 40 })
   })
 

@@ -1,3 +1,4 @@
+import assert from 'node:assert'
 import type { A2cSettings } from '@agentgym/contract'
 import type { Learner, PpoUpdate } from '../learner/learner-types.ts'
 import { type Algorithm, type Iteration, type RolloutObserver, scheduled, timed, updateSeed } from './algorithm.ts'
@@ -48,17 +49,20 @@ export function a2c({ settings, seed, collector, learner, observe }: A2cParts): 
 
 /** The settings of one update, schedules applied; `remaining` falls from 1 to (almost) 0 over the run. */
 function updateOf(settings: A2cSettings, batch: number, remaining: number, seed: number): PpoUpdate {
+  const { learning_rate, entropy_coefficient, gamma, gae_lambda } = settings
+  assert(learning_rate !== null && entropy_coefficient !== null, 'chosen before training')
+  assert(gamma !== null && gae_lambda !== null, 'chosen before training')
   return {
     algorithm: 'ppo',
-    gamma: settings.gamma,
-    gaeLambda: settings.gae_lambda,
+    gamma,
+    gaeLambda: gae_lambda,
     epochs: 1,
     minibatchSize: batch,
     optimizer: settings.optimizer,
-    learningRate: scheduled(settings.learning_rate, settings.learning_rate_schedule, remaining),
+    learningRate: scheduled(learning_rate, settings.learning_rate_schedule, remaining),
     clipRange: null,
     clipRangeValue: null,
-    entropyCoefficient: scheduled(settings.entropy_coefficient, settings.entropy_coefficient_schedule, remaining),
+    entropyCoefficient: scheduled(entropy_coefficient, settings.entropy_coefficient_schedule ?? 'constant', remaining),
     valueCoefficient: settings.value_coefficient,
     maxGradientNorm: settings.max_gradient_norm,
     targetKl: null,

@@ -168,7 +168,7 @@ const earlierSettings: Partial<TrainingPlan['settings']> = {
 
 /** The settings that a checkpoint's run has. */
 export function settingsOf(plan: TrainingPlan): TrainingPlan['settings'] {
-  const constant = plan.algorithm === 'ppo' ? { entropy_coefficient_schedule: 'constant' } : {}
+  const constant = ['ppo', 'a2c'].includes(plan.algorithm) ? { entropy_coefficient_schedule: 'constant' } : {}
   return { ...earlierSettings, ...constant, ...withDevices(plan.settings) } as TrainingPlan['settings']
 }
 

@@ -31,7 +31,7 @@ async function updatesOf(name: 'ppo' | 'a2c' | 'grpo', settings: Record<string, 
 
 const batches = {
   ppo: { environments: 4, rollout_steps: 10, minibatch_size: 8, epochs: 1, gamma: 1, gae_lambda: 1 },
-  a2c: { environments: 4, rollout_steps: 10 },
+  a2c: { environments: 4, rollout_steps: 10, gamma: 1, gae_lambda: 1 },
   grpo: { groups: 2, group_size: 2 },
 }
 

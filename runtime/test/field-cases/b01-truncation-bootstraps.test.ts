@@ -17,7 +17,8 @@ const definition = (terminated: string, reward: number) => `
 const settings = {
   ppo: { steps: 40_000, environments: 8, rollout_steps: 64, learning_rate: 0.003, epochs: 10, minibatch_size: 128 },
   dqn: { steps: 40_000, learning_rate: 0.001, target_update_interval: 400, n_step: 3 },
-  a2c: { steps: 80_000, environments: 8, rollout_steps: 5, learning_rate: 0.003 },
+  // Rollouts hold first halves of episodes or second ones; gradients cut to one norm would weigh their unequal errors alike.
+  a2c: { steps: 80_000, environments: 8, rollout_steps: 5, learning_rate: 0.003, max_gradient_norm: 100 },
 }
 const algorithms = Object.keys(settings) as (keyof typeof settings)[]
 

@@ -163,25 +163,26 @@ const grpoSettingsSchema = z
 export type GrpoSettings = z.infer<typeof grpoSettingsSchema>
 
 /**
- * A2C's settings. Each rollout is one step of the optimizer. Defaults follow Stable-Baselines3, except that
- * `value_coefficient` multiplies half the squared error, as PPO's does here.
+ * A2C's settings. Each rollout is one step of the optimizer. Their meanings follow Stable-Baselines3, except that
+ * `value_coefficient` multiplies half the squared error, as PPO's does here. Defaults are for untuned scenarios, as PPO's are:
+ * with those of the original (RMSprop, nothing normalised) texts are not learned. docs/experiments.md has both.
  */
 const a2cSettingsSchema = z.strictObject({
   ...commonSettings,
   ...policyGradientSettings,
+  normalize_observation: z.boolean().default(true),
+  /** Of λ, 1: advantages are n-step returns minus the value, the original A2C. */
+  ...ppoSettingsSchema.pick({ gamma: true, gae_lambda: true, learning_rate: true, initial_log_std: true }).shape,
+  ...ppoSettingsSchema.pick({ entropy_coefficient: true, entropy_coefficient_schedule: true }).shape,
   /** Environments stepped side by side, over all rollout workers. */
   environments: positiveInteger.max(maxEnvironments).default(8),
   /** Steps of each environment in one rollout. */
   rollout_steps: positiveInteger.max(1_000_000).default(5),
-  learning_rate: learningRate.default(7e-4),
-  gamma: fraction.default(0.99),
-  /** 1: advantages are n-step returns minus the value, the original A2C. */
-  gae_lambda: fraction.default(1),
   value_coefficient: z.number().min(0).max(100).default(0.5),
   normalize_advantage: z.boolean().default(false),
-  normalize_reward: z.boolean().default(false),
+  normalize_reward: z.boolean().default(true),
   /** `rmsprop` is TensorFlow's variant, as in the original A2C: the mean square starts at 1, ε is inside the root. */
-  optimizer: z.enum(['rmsprop', 'adam']).default('rmsprop'),
+  optimizer: z.enum(['rmsprop', 'adam']).default('adam'),
 })
 export type A2cSettings = z.infer<typeof a2cSettingsSchema>
 

@@ -1,4 +1,4 @@
-import { AgentGymError, type LeasedTraining, type WorkerDescription } from '@agentgym/contract'
+import { AgentGymError, chosenSettings, type LeasedTraining, type WorkerDescription } from '@agentgym/contract'
 import { sql, type Transaction } from 'kysely'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
@@ -156,12 +156,18 @@ async function bodyOf(
 const knownAnyway: Record<string, unknown[]> = {
   learner_device: ['cpu'],
   rollout_provider: ['cpu'],
-  entropy_coefficient_schedule: ['constant', null],
+  entropy_coefficient_schedule: ['constant'],
 }
 
-/** Without what workers of an older version refuse and do. */
+/**
+ * Without what workers of an older version refuse and do, and without what is left to the scenario: there, too, a setting that is
+ * missing is chosen, and where an older version chooses nothing it has a default.
+ */
 function forWorkers(settings: Record<string, unknown>): Record<string, unknown> {
-  return Object.fromEntries(Object.entries(settings).filter(([name, value]) => !knownAnyway[name]?.includes(value)))
+  const chosen = (name: string, value: unknown) =>
+    value === null && (chosenSettings as readonly string[]).includes(name)
+  const left = Object.entries(settings).filter(([name, value]) => !chosen(name, value))
+  return Object.fromEntries(left.filter(([name, value]) => !knownAnyway[name]?.includes(value)))
 }
 
 async function startOf(query: Queries, versionId: string, url: string): Promise<LeasedTraining['run']['from']> {
