@@ -1,5 +1,6 @@
 import { AgentGymError } from '@agentgym/contract'
 import { awaitDatabase } from '../core/database/await-database.ts'
+import { ReadReplica } from '../core/database/read-replica.ts'
 import type { Dependencies } from '../core/dependencies/dependencies.ts'
 import type { Outage } from '../core/dependencies/outage.ts'
 import { openMail } from '../core/mail/mail.ts'
@@ -46,7 +47,8 @@ export async function openServices(settings: Settings, { publicUrl, log, onWaiti
     const secret = settings.secret ?? (await installationSecret(database.value))
     const config = { ...settings.config, publicUrl, secure: publicUrl.startsWith('https:'), secret }
     const opened = { database: database.value, objects: objects.value, dependencies, mail, config, log }
-    return openAppServices({ ...opened, metrics: createProcessMetrics() })
+    const replica = settings.replica === null ? undefined : new ReadReplica(database.value, settings.replica, log)
+    return openAppServices({ ...opened, replica, metrics: createProcessMetrics() })
   } catch (error) {
     await database.value.close()
     throw error

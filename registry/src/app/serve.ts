@@ -158,12 +158,12 @@ async function start(
   })
   listener.answerWith(app.fetch)
   const tasks = startScheduledTasks(services, [...modules.tasks, auditTask(services, database)], stopping.signal)
-  const watch = services.dependencies.watch(stopping.signal)
+  const watches = [services.dependencies.watch(stopping.signal), services.replica?.watch(stopping.signal)]
   return async () => {
     stopping.abort()
     modules.drain()
     await listener.drain(GRACE_MS)
-    await Promise.all([tasks, watch])
+    await Promise.all([tasks, ...watches])
     await modules.close()
     await tracer?.close()
     await services.database.close()

@@ -1,5 +1,6 @@
 import type { KeyObject } from 'node:crypto'
 import type { Database } from './database/database.ts'
+import type { ReadReplica } from './database/read-replica.ts'
 import type { Dependencies } from './dependencies/dependencies.ts'
 import type { ProcessGroup, ProcessMetrics } from './observability/process-metrics.ts'
 import type { JobQueue } from './queue/job-queue.ts'
@@ -9,6 +10,8 @@ import type { ObjectStore } from './storage/object-store.ts'
 /** Services shared by all routes and jobs. */
 export type Services = {
   database: Database
+  /** Set if the installation has one, for reads of the catalog. */
+  replica?: ReadReplica
   objects: ObjectStore
   /** Whether database and storage can be used. */
   dependencies: Dependencies

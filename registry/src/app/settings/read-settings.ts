@@ -5,6 +5,8 @@ import { AgentGymError } from '@agentgym/contract'
 import { z } from 'zod'
 import type { Database } from '../../core/database/database.ts'
 import type { DatabaseAddress } from '../../core/database/open-database.ts'
+import type { PostgresqlAddress } from '../../core/database/postgresql-database.ts'
+import type { ReplicaAddress } from '../../core/database/read-replica.ts'
 import type { OpenSite } from '../../core/http/site.ts'
 import type { LogLevel } from '../../core/observability/json-log.ts'
 import type { ProcessGroup } from '../../core/observability/process-metrics.ts'
@@ -155,6 +157,8 @@ const variables = {
   AGENTGYM_DATABASE_CONNECTIONS: whole(2, 1_000),
   AGENTGYM_STATEMENT_TIMEOUT_SECONDS: whole(1, 3_600),
   DATABASE_URL: address('postgres:', 'postgresql:'),
+  DATABASE_REPLICA_URL: address('postgres:', 'postgresql:'),
+  AGENTGYM_REPLICA_LAG_SECONDS: whole(1, 3_600),
   ...marketVariables,
   ...tracingVariables,
 }
@@ -188,6 +192,8 @@ export type Settings = {
   /** Null: users reach it at its listening address. */
   publicUrl: string | null
   database: DatabaseAddress
+  /** A standby of it that answers reads of the catalog; null for none. */
+  replica: ReplicaAddress | null
   /** How long the server waits for PostgreSQL at start. */
   databaseWaitMs: number
   objects: ObjectStoreAddress
@@ -205,12 +211,23 @@ export type Settings = {
 
 /** PostgreSQL where the environment names one, otherwise the embedded database in `folder`. */
 function databaseAddress(read: z.infer<typeof schema>, folder: string): DatabaseAddress {
-  if (read.DATABASE_URL === undefined) return { folder }
+  return read.DATABASE_URL === undefined ? { folder } : postgresqlAddress(read, read.DATABASE_URL)
+}
+
+function postgresqlAddress(read: z.infer<typeof schema>, url: string): PostgresqlAddress {
   return {
-    url: read.DATABASE_URL,
+    url,
     connections: read.AGENTGYM_DATABASE_CONNECTIONS ?? 10,
     statementMs: (read.AGENTGYM_STATEMENT_TIMEOUT_SECONDS ?? 30) * 1_000,
   }
+}
+
+function replicaAddress(read: z.infer<typeof schema>): ReplicaAddress | null {
+  const { DATABASE_URL, DATABASE_REPLICA_URL: url, AGENTGYM_REPLICA_LAG_SECONDS: lag = 10 } = read
+  if (url === undefined) return null
+  if (DATABASE_URL === undefined)
+    throw invalid('DATABASE_REPLICA_URL', 'is a standby of a database that DATABASE_URL must name')
+  return { ...postgresqlAddress(read, url), maxLagMs: lag * 1_000 }
 }
 
 /** Options first, then the environment, then defaults. Throws `config_invalid`, naming the invalid variable. */
@@ -234,6 +251,7 @@ export function readSettings(options: ServeOptions): Settings {
     processes: read.AGENTGYM_PROCESSES ?? 1,
     publicUrl,
     database: databaseAddress(read, join(folder, 'database')),
+    replica: replicaAddress(read),
     databaseWaitMs: (read.AGENTGYM_DATABASE_WAIT_SECONDS ?? 30) * 1_000,
     objects: bucket ?? { folder: join(folder, 'objects') },
     mail: {

@@ -1,5 +1,6 @@
 import { AggregatorRegistry, Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client'
 import type { Connections, Database } from '../database/database.ts'
+import type { ReadReplica } from '../database/read-replica.ts'
 import type { Dependencies } from '../dependencies/dependencies.ts'
 import { dependencyNames } from '../dependencies/outage.ts'
 import { version } from '../version.ts'
@@ -82,15 +83,15 @@ export type GroupSnapshot = { figures: MetricsSnapshot[]; answered: number }
 
 type Sample = MetricsSnapshot[number]['values'][number] & { metricName?: string }
 
-type Counted = { metrics: ProcessMetrics; database: Database; dependencies: Dependencies }
+type Counted = { metrics: ProcessMetrics; database: Database; dependencies: Dependencies; replica?: ReadReplica }
 
 /**
  * All that this process counts itself: requests, iterations and calls, its connections to the database, what it depends
  * on, Node's own.
  */
-export function processRegistries({ metrics, database, dependencies }: Counted): Registry[] {
+export function processRegistries({ metrics, database, dependencies, replica }: Counted): Registry[] {
   const connections = connectionMetrics(() => database.connections())
-  return [metrics.registry, connections, dependencyMetrics(dependencies), nodeMetrics()]
+  return [metrics.registry, connections, dependencyMetrics(dependencies), replicaMetrics(replica), nodeMetrics()]
 }
 
 export async function readMetrics(registries: Registry[]): Promise<MetricsSnapshot> {
@@ -165,6 +166,21 @@ function connectionMetrics(read: () => Connections): Registry {
   })
     .labels(version)
     .set(1)
+  return registry
+}
+
+function replicaMetrics(replica: ReadReplica | undefined): Registry {
+  const registry = new Registry()
+  new Gauge({
+    name: 'agentgym_replica_lag_seconds',
+    help: 'How far the read replica is behind at most, as this process knows; +Inf: it cannot be read; 0 without one.',
+    // One process that cannot read it shows.
+    aggregator: 'max',
+    registers: [registry],
+    collect() {
+      this.set(replica === undefined ? 0 : replica.lagMs() / 1_000)
+    },
+  })
   return registry
 }
 

@@ -171,21 +171,25 @@ const dependentsRoute = defineRoute({
 /** Search, and package pages. */
 export function catalogRoutes(services: PackageServices): OpenAPIHono<Env> {
   const routes = createRoutes()
-  routes.openapi(searchRoute, async (c) =>
-    c.json(await listPackages(services, c.get('actor'), c.req.valid('query')), 200),
-  )
-  routes.openapi(namesRoute, async (c) =>
-    c.json(await listPackageNames(services.database.query, c.req.valid('query').page), 200),
-  )
+  routes.openapi(searchRoute, async (c) => {
+    const actor = c.get('actor')
+    return c.json(await readFor(services, actor, (from) => listPackages(from, actor, c.req.valid('query'))), 200)
+  })
+  routes.openapi(namesRoute, async (c) => {
+    const { page } = c.req.valid('query')
+    return c.json(await readFor(services, c.get('actor'), (from) => listPackageNames(from.database.query, page)), 200)
+  })
   routes.openapi(pageRoute, async (c) => {
     const { scope, name } = c.req.valid('param')
-    const shown = await packagePage(services, c.get('actor'), `${scope}/${name}`)
+    const actor = c.get('actor')
+    const shown = await readFor(services, actor, (from) => packagePage(from, actor, `${scope}/${name}`))
     countCommand(services, c, shown.name)
     return c.json(shown, 200)
   })
   routes.openapi(viewRoute, async (c) => {
     const { scope, name } = c.req.valid('param')
-    return c.json(await packageView(services, c.get('actor'), `${scope}/${name}`), 200)
+    const actor = c.get('actor')
+    return c.json(await readFor(services, actor, (from) => packageView(from, actor, `${scope}/${name}`)), 200)
   })
   // For servers without the site. The README in it has passed the sanitizer.
   routes.get('/packages/:scope/:name', declare({ access: 'anyone', yieldsToSite: true }), async (c) => {
@@ -218,14 +222,32 @@ export function catalogRoutes(services: PackageServices): OpenAPIHono<Env> {
     if (isKnownTag(c.req.header('if-none-match'), headers.etag)) return c.body(null, 304, headers)
     return c.json(await sampleEpisodeOf(query, found.name, readable), 200, headers)
   })
-  routes.openapi(publisherRoute, async (c) =>
-    c.json(await describePublisher(services, c.get('actor'), c.req.valid('param').username), 200),
-  )
+  routes.openapi(publisherRoute, async (c) => {
+    const actor = c.get('actor')
+    const { username } = c.req.valid('param')
+    return c.json(await readFor(services, actor, (from) => describePublisher(from, actor, username)), 200)
+  })
   routes.openapi(dependentsRoute, async (c) => {
     const { scope, name } = c.req.valid('param')
-    return c.json(await findDependents(services.database.query, c.get('actor'), `${scope}/${name}`), 200)
+    const actor = c.get('actor')
+    const find = (from: Services) => findDependents(from.database.query, actor, `${scope}/${name}`)
+    return c.json(await readFor(services, actor, find), 200)
   })
   return routes
+}
+
+/**
+ * Reads from the replica, if there is one, for someone without an account: who publishes or buys sees at once what they did, and
+ * others need not see it within seconds.
+ */
+function readFor<Given extends Services, Result>(
+  services: Given,
+  actor: Actor | null,
+  work: (services: Given) => Promise<Result>,
+): Promise<Result> {
+  const { replica } = services
+  if (actor !== null || replica === undefined) return work(services)
+  return replica.read((database) => work({ ...services, database }))
 }
 
 /** A package that the command shows counts as viewed. */
