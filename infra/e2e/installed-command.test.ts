@@ -28,7 +28,8 @@ let server: ServerProcess
 let address: string
 
 beforeAll(async () => {
-  execFileSync(process.execPath, [join(repositoryRoot, 'infra/cli-package/build.ts')])
+  for (const script of ['web/build.ts', 'infra/cli-package/build.ts'])
+    execFileSync(process.execPath, [join(repositoryRoot, script)])
   server = await startServerProcess(join(folder, 'data'), join(folder, 'server'), ['--no-worker'])
   address = `${server.url}/cli/agentgym.tgz`
 }, 120_000)
@@ -60,7 +61,7 @@ async function installWithNpm(prefix: string): Promise<void> {
   await run('npm', ['install', '-g', '--prefix', prefix, '--ignore-scripts', '--no-audit', '--no-fund', address])
 }
 
-it('the server hands out the package, once', async () => {
+it('the server offers the package, on its home page too', async () => {
   const first = await fetch(address)
   const bytes = await first.arrayBuffer()
   const tag = first.headers.get('etag') ?? ''
@@ -74,6 +75,7 @@ it('the server hands out the package, once', async () => {
   }
   const again = await fetch(address, { headers: { 'if-none-match': tag } })
   expect([again.status, (await again.arrayBuffer()).byteLength]).toEqual([304, 0])
+  expect(await (await fetch(server.url)).text()).toContain(`npm install -g --ignore-scripts ${address}`)
 })
 
 function journey(username: string, install: (prefix: string) => Promise<void>, prefix: string): void {

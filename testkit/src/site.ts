@@ -1,6 +1,6 @@
 import { mkdtemp } from 'node:fs/promises'
 import { join } from 'node:path'
-import { serve, withOperators } from '@agentgym/registry'
+import { type ServeOptions, serve, withOperators } from '@agentgym/registry'
 import { backgroundSettled, type listed, loadPackages, openDatabase } from '@agentgym/registry/testing'
 import { createSite } from '../../web/src/app/create-site.ts'
 import type { SiteRoute } from '../../web/src/app/route.ts'
@@ -20,6 +20,8 @@ type TestSiteOptions = {
   /** Its database. Default: one of its own on the run's server. */
   databaseUrl?: string
   routes?: SiteRoute[]
+  /** The command as a package for npm. Default: the server has none. */
+  command?: ServeOptions['command']
 }
 
 export type TestSite = {
@@ -47,7 +49,7 @@ export const password = 'correct horse battery staple'
 
 /** The site on a registry of its own, as `agentgym serve` has them, on PostgreSQL, with these packages in it. */
 export async function openTestSite(options: TestSiteOptions = {}): Promise<TestSite> {
-  const { packages = [], environment = {}, assets = unbuiltAssets(), routes } = options
+  const { packages = [], environment = {}, assets = unbuiltAssets(), routes, command } = options
   const data = await mkdtemp(join(runFolder(), 'site-'))
   const url = options.databaseUrl ?? (await createPostgresqlDatabase())
   if (packages.length > 0) {
@@ -62,6 +64,7 @@ export async function openTestSite(options: TestSiteOptions = {}): Promise<TestS
   const server = await serve({
     port: 0,
     data,
+    command,
     environment: { AGENTGYM_LOG_LEVEL: 'error', DATABASE_URL: url, ...environment },
     site: (host) => {
       site = createSite({ ...host, drawPreview }, { assets, docs: renderedDocs, routes })

@@ -25,7 +25,11 @@ let site: TestSite
 let empty: TestSite
 beforeAll(async () => {
   site = await openTestSite({ packages })
-  empty = await openTestSite({ environment: { AGENTGYM_GITHUB_CLIENT_ID: 'a', AGENTGYM_GITHUB_CLIENT_SECRET: 'b' } })
+  const command = { version: '1.2.3', integrity: 'sha512-AAAA', bytes: Uint8Array.of(0x1f, 0x8b) }
+  empty = await openTestSite({
+    command,
+    environment: { AGENTGYM_GITHUB_CLIENT_ID: 'a', AGENTGYM_GITHUB_CLIENT_SECRET: 'b' },
+  })
 })
 afterAll(() => Promise.all([site.close(), empty.close()]))
 
@@ -239,4 +243,16 @@ describe('browser caching', () => {
     expect(text).not.toContain('ada')
     expect(text).toContain('href="/login?next=%2Fpackages%3Fq%3Dcart"')
   })
+})
+
+it('shows how to install the command from this server, where the server offers it', async () => {
+  for (const path of ['/', '/publish', '/docs/install', '/docs/quickstart-buyer']) {
+    const { text } = await empty.browser().get(path)
+    expect(text, path).toContain(`npm install -g --ignore-scripts ${empty.url}/cli/agentgym.tgz`)
+    expect((await open(path)).text, path).not.toContain('agentgym.tgz')
+  }
+  expect((await open('/docs/install')).text).toContain(`AGENTGYM_SERVER=${site.url} agentgym login`)
+  const tarball = await fetch(`${empty.url}/cli/agentgym.tgz`)
+  expect([...new Uint8Array(await tarball.arrayBuffer())]).toEqual([0x1f, 0x8b])
+  expect((await fetch(`${site.url}/cli/agentgym.tgz`)).status).toBe(404)
 })

@@ -25,7 +25,15 @@ export type Visit = {
   readonly reference: Visitor['reference']
   readonly host: Pick<
     SiteHost,
-    'publicUrl' | 'oauthProviders' | 'currency' | 'testMoney' | 'version' | 'secure' | 'policies' | 'drawPreview'
+    | 'publicUrl'
+    | 'oauthProviders'
+    | 'currency'
+    | 'testMoney'
+    | 'version'
+    | 'secure'
+    | 'policies'
+    | 'drawPreview'
+    | 'commandUrl'
   >
   /** Renders a complete page with this content. */
   page(body: Html, options: PageOptions): Response

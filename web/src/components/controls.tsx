@@ -52,6 +52,11 @@ export function Tabs({
   )
 }
 
+/** Installs the command from the server that offers its package at `commandUrl`. */
+export function installCommand(commandUrl: string): string {
+  return `npm install -g --ignore-scripts ${commandUrl}`
+}
+
 /** A command with a copy button; without JavaScript, selectable text. */
 export function Command({ text, label = 'Copy command' }: { text: string; label?: string }) {
   useIsland('copy')

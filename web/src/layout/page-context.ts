@@ -13,7 +13,10 @@ export type PageContext = {
   path: string
   account: OwnAccount | null
   theme: Theme
-  host: Pick<SiteHost, 'publicUrl' | 'oauthProviders' | 'currency' | 'testMoney' | 'version' | 'drawPreview'>
+  host: Pick<
+    SiteHost,
+    'publicUrl' | 'oauthProviders' | 'currency' | 'testMoney' | 'version' | 'drawPreview' | 'commandUrl'
+  >
   assets: SiteAssets
   /** Token for the page's forms; the first call sets the cookie that belongs to it. */
   formToken(): string

@@ -3,12 +3,13 @@ import { formatValue } from '@agentgym/contract/charts'
 import { route } from '../app/route.ts'
 import type { Visit } from '../app/visit.ts'
 import { Badge } from '../components/badge.tsx'
-import { Button, Command } from '../components/controls.tsx'
+import { Button, Command, installCommand } from '../components/controls.tsx'
 import { Icon } from '../components/icon.tsx'
 import { EmptyState } from '../components/messages.tsx'
 import { Outcome } from '../components/outcome.tsx'
 import { PackagePicture, packageAddress } from '../components/package-list.tsx'
 import { Count, Price, Rating } from '../components/values.tsx'
+import { usePage } from '../layout/page-context.ts'
 import { Replay } from '../pictures/replay.tsx'
 
 export const homeRoutes = [
@@ -99,6 +100,7 @@ function HomePage({ scenarios, champions, hero }: HomePageProps) {
 
 /** What an agent is, and how to get one. `scenario`: the one to start with. */
 function Lead({ scenario }: { scenario: string | undefined }) {
+  const { host } = usePage()
   return (
     <div>
       <h1>Decision models you can prove</h1>
@@ -112,7 +114,10 @@ function Lead({ scenario }: { scenario: string | undefined }) {
         </Button>
         <a href="/docs/install">Install for your terminal</a>
       </p>
-      <Command text={`agentgym train ${scenario ?? 'my-scenario'} --watch`} />
+      <div class="home-commands">
+        {host.commandUrl && <Command text={installCommand(host.commandUrl)} />}
+        <Command text={`agentgym train ${scenario ?? 'my-scenario'} --watch`} />
+      </div>
     </div>
   )
 }

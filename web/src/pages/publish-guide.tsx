@@ -1,5 +1,5 @@
 import { route } from '../app/route.ts'
-import { Command } from '../components/controls.tsx'
+import { Command, installCommand } from '../components/controls.tsx'
 import { usePage } from '../layout/page-context.ts'
 
 export const publishGuideRoutes = [
@@ -22,6 +22,7 @@ function PublishPage() {
         Publish from the command line. Your packages are named <code>@{scope}/…</code>. New here? Start with{' '}
         <a href="/docs/install">Install</a> and the <a href="/docs/quickstart-author">author quickstart</a>.
       </p>
+      {host.commandUrl && <Command text={installCommand(host.commandUrl)} />}
       <h2>Log in</h2>
       <p>Approve the login in your browser. It also configures npm and pnpm.</p>
       <Command text={`AGENTGYM_SERVER=${host.publicUrl} agentgym login`} />

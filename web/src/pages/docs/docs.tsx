@@ -30,12 +30,28 @@ export const docsRoutes = [
     const { slug } = visit.params
     if (!Object.hasOwn(bySlug, slug)) return notFound(visit)
     const doc = bySlug[slug]
-    return visit.page(<DocPage groups={groups} doc={doc} policy={policyOf(visit, slug)} />, {
+    return visit.page(<DocPage groups={groups} doc={ownDoc(doc, visit)} policy={policyOf(visit, slug)} />, {
       title: doc.title,
       description: doc.description,
     })
   }),
 ]
+
+const exampleServer = 'https://gym.example.com'
+const examplePackage = `${exampleServer}/cli/agentgym.tgz`
+const exampleInstall = /<pre[^>]*><code[^>]*>[^<]*\/cli\/agentgym\.tgz[^<]*<\/code><\/pre>/g
+
+/** With this server's address where readers install the command and log in; without its package if it has none. */
+function ownDoc(doc: Doc, { host: { publicUrl, commandUrl } }: Visit): Doc {
+  const html = commandUrl
+    ? doc.html.replaceAll(examplePackage, commandUrl)
+    : doc.html.replaceAll(
+        exampleInstall,
+        doc.slug === 'install' ? '<p>This server does not offer the package.</p>' : '',
+      )
+  const logInAt = (address: string) => `AGENTGYM_SERVER=${address} agentgym login`
+  return { ...doc, html: html.replaceAll(logInAt(exampleServer), logInAt(publicUrl)) }
+}
 
 /** Shown instead of a template. `own`: the operator's text as HTML; null if there is none. */
 type Policy = { own: string | null }
