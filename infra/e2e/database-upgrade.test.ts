@@ -35,6 +35,7 @@ const added = [
   'trainings',
   'unread_notifications',
   'unserved',
+  'workers',
 ]
 /** Left out of both answers: a publisher's are new, and spaces have some of the same name. */
 const ambiguous = ['counts']

@@ -74,13 +74,18 @@ class NativeRankHub final : public Napi::ObjectWrap<NativeRankHub> {
  private:
   Napi::Value Descriptor(const Napi::CallbackInfo& info) { return Napi::Number::New(info.Env(), hub_->descriptor()); }
 
-  /// ({ address, port, host, hosts, timeoutSeconds }, greeting): a promise of everyone's greetings.
+  /// ({ address, port, host, hosts, timeoutSeconds, secret?, proofs? }, greeting): a promise of everyone's greetings.
   Napi::Value JoinHosts(const Napi::CallbackInfo& info) {
     return Guard(info.Env(), [&]() -> Napi::Value {
       const auto options = info[0].As<Napi::Object>();
-      const HostPlace place{ReadString(options, "address"), static_cast<int>(ReadInteger(options, "port")),
-                            static_cast<int>(ReadInteger(options, "host")), static_cast<int>(ReadInteger(options, "hosts")),
-                            ReadNumber(options, "timeoutSeconds")};
+      HostPlace place{ReadString(options, "address"), static_cast<int>(ReadInteger(options, "port")),
+                      static_cast<int>(ReadInteger(options, "host")), static_cast<int>(ReadInteger(options, "hosts")),
+                      ReadNumber(options, "timeoutSeconds"), {}, {}};
+      if (options.Has("secret")) {
+        place.secret = ReadString(options, "secret");
+        const auto proofs = options.Get("proofs").As<Napi::Array>();
+        for (uint32_t i = 0; i < proofs.Length(); ++i) place.proofs.push_back(proofs.Get(i).ToString().Utf8Value());
+      }
       const std::string greeting = info[1].As<Napi::String>().Utf8Value();
       using Greetings = std::vector<std::string>;
       return Waiting<Greetings>::Start(

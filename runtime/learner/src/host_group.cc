@@ -11,6 +11,8 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstring>
+#include <torch/csrc/distributed/c10d/PrefixStore.hpp>
 #include <torch/csrc/distributed/c10d/ProcessGroupGloo.hpp>
 #include <torch/csrc/distributed/c10d/TCPStore.hpp>
 
@@ -61,14 +63,16 @@ class GlooHosts final : public HostGroup {
  public:
   GlooHosts(const HostPlace& place, const std::string& greeting)
       : place_(place), store_(OpenStore(place, place.host == 0)), beats_(OpenStore(place, false)) {
-    store_->set("greeting/" + std::to_string(place.host), BytesOfText(greeting));
+    store_->set(Key("greeting", place.host), BytesOfText(greeting));
     for (int host = 0; host < place.hosts; ++host) {
-      const std::vector<uint8_t> said = store_->get("greeting/" + std::to_string(host));
+      const std::vector<uint8_t> said = store_->get(Key("greeting", host));
       greetings_.emplace_back(said.begin(), said.end());
     }
     auto options = c10d::ProcessGroupGloo::Options::create(kSumTimeout);
     options->devices.push_back(c10d::ProcessGroupGloo::createDeviceForHostname(OwnAddress(place)));
-    group_ = c10::make_intrusive<c10d::ProcessGroupGloo>(store_, place.host, place.hosts, options);
+    const auto addresses = c10::make_intrusive<c10d::PrefixStore>(Key("gloo", 0), store_);
+    group_ = c10::make_intrusive<c10d::ProcessGroupGloo>(addresses, place.host, place.hosts, options);
+    if (!place.proofs.empty()) CheckProofs();
     heard_.assign(place.hosts, {0, Clock::now()});
   }
 
@@ -81,9 +85,9 @@ class GlooHosts final : public HostGroup {
   }
 
   std::optional<int> FindLost(double patience_seconds) override {
-    beats_->add("beat/" + std::to_string(place_.host), 1);
+    beats_->add(Key("beat", place_.host), 1);
     for (int host = 0; host < place_.hosts; ++host) {
-      const int64_t beats = beats_->add("beat/" + std::to_string(host), 0);
+      const int64_t beats = beats_->add(Key("beat", host), 0);
       auto& [known, since] = heard_[host];
       if (beats != known) {
         known = beats;
@@ -95,6 +99,24 @@ class GlooHosts final : public HostGroup {
   }
 
  private:
+  /// The store answers whoever reaches it, and lists no keys: with a secret, only who knows it finds any.
+  std::string Key(const char* name, int host) const { return place_.secret + name + "/" + std::to_string(host); }
+
+  /// Gloo takes the first connection that comes: it must be from a machine of the run.
+  void CheckProofs() {
+    const int64_t bytes = static_cast<int64_t>(place_.proofs[0].size());
+    std::vector<at::Tensor> own{at::empty({bytes}, at::kByte)};
+    std::memcpy(own[0].data_ptr(), place_.proofs[place_.host].data(), bytes);
+    std::vector<std::vector<at::Tensor>> shown(1);
+    for (int host = 0; host < place_.hosts; ++host) shown[0].push_back(at::zeros({bytes}, at::kByte));
+    group_->allgather(shown, own)->wait();
+    for (int host = 0; host < place_.hosts; ++host) {
+      if (std::memcmp(shown[0][host].data_ptr(), place_.proofs[host].data(), bytes) != 0) {
+        throw LearnerFailure("rank_lost", "host " + std::to_string(host) + " does not know the secret of the run");
+      }
+    }
+  }
+
   HostPlace place_;
   c10::intrusive_ptr<c10d::TCPStore> store_;
   c10::intrusive_ptr<c10d::TCPStore> beats_;  // a connection of its own: the other may wait in an operation

@@ -17,6 +17,9 @@ struct HostPlace {
   int host;
   int hosts;
   double timeout_seconds;  // until all have come
+  /// What only the run's machines know, and what each of them shows of it to the others. Empty: anyone may come.
+  std::string secret;
+  std::vector<std::string> proofs;
 };
 
 /// The machines of a run, as one of them sees them. All call Sum in the same order.

@@ -263,7 +263,16 @@ export interface NativeRanks {
 }
 
 /** Where the machines of a run meet; the first of them (0) listens there. */
-export type Rendezvous = { address: string; port: number; host: number; hosts: number; timeoutSeconds: number }
+export type Rendezvous = {
+  address: string
+  port: number
+  host: number
+  hosts: number
+  timeoutSeconds: number
+  /** What only the run's machines know, and what each of them shows to the others. Absent: anyone may come. */
+  secret?: string
+  proofs?: string[]
+}
 
 export interface NativeRankHub {
   descriptor(): number

@@ -89,6 +89,14 @@ describe('a run of several processes', { timeout: 120_000 }, () => {
     expect(second.outcome?.evaluation).toEqual(first.outcome?.evaluation)
   })
 
+  it('does not meet who does not know its secret', async () => {
+    const rendezvous = { address: '127.0.0.1', port: await freePort(), hosts: 2, timeoutSeconds: 2 }
+    const hosts = ['ours', 'theirs'].map((secret, host) =>
+      failureOf(run({ together: { processes: 1, rendezvous: { ...rendezvous, host, secret } } })),
+    )
+    expect((await Promise.all(hosts)).map(({ code }) => code)).toEqual(['rank_lost', 'rank_lost'])
+  })
+
   it('refuses another run at its rendezvous', async () => {
     const rendezvous = { address: '127.0.0.1', port: await freePort(), hosts: 2 }
     const hosts = [0, 1].map((host) =>

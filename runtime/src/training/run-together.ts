@@ -1,3 +1,4 @@
+import { createHmac } from 'node:crypto'
 import { sha256 } from '@agentgym/agent/engine'
 import { AgentGymError, isOffPolicy } from '@agentgym/contract'
 import { isExternal } from '../external/external-source.ts'
@@ -12,11 +13,24 @@ import type { TrainingJob, TrainingMessage } from './training-job.ts'
 export type Together = {
   processes: number
   /** Absent: there is no other machine. */
-  rendezvous?: { address: string; port: number; host: number; hosts: number }
+  rendezvous?: {
+    address: string
+    port: number
+    host: number
+    hosts: number
+    /** How long to wait for the other machines. Default: ten minutes. */
+    timeoutSeconds?: number
+    /** Known to the run's machines alone, which prove it to each other. Absent: anyone who reaches the port may take part. */
+    secret?: string
+  }
+  /** What becomes of the checkpoint that is left when a process is lost. Default: kept; the episodes that were lost begin anew. */
+  salvage?: 'keep' | 'drop'
 }
 
 /** How long hosts wait for each other at the start. */
 const MEETING_SECONDS = 600
+/** How much longer they may take to connect to each other. */
+const GRACE_SECONDS = 15
 /** How long the others may take to leave a checkpoint once one is lost. */
 const SALVAGE_MS = 60_000
 
@@ -34,7 +48,7 @@ export type RunJob = (
  */
 export async function runTogether(
   job: TrainingJob,
-  { processes, rendezvous }: Together,
+  { processes, rendezvous, salvage = 'keep' }: Together,
   { run, onMessage, signal }: { run: RunJob; onMessage: OnMessage; signal: AbortSignal | undefined },
 ): Promise<unknown> {
   refuseUnsupported(job)
@@ -42,7 +56,8 @@ export async function runTogether(
   const killed = new AbortController()
   let timer: NodeJS.Timeout | undefined
   try {
-    const places = placesOf(job, processes, await meet(job, hub, processes, rendezvous), rendezvous?.host ?? 0)
+    const hosts = await meet(job, hub, { processes, rendezvous }, signal)
+    const places = placesOf(job, processes, hosts, rendezvous?.host ?? 0)
     let kept = false
     const lost = (error: unknown) => {
       hub.abort(lossText(error))
@@ -58,7 +73,7 @@ export async function runTogether(
             onMessage: (message) => {
               if (message.type !== 'checkpoint' || !message.salvaged)
                 return local === 0 ? onMessage(message) : undefined
-              if (kept) return
+              if (kept || salvage === 'drop') return
               kept = true
               return onMessage(message)
             },
@@ -101,6 +116,36 @@ function refuseUnsupported({ plan, scenario }: TrainingJob): void {
   }
 }
 
+/** What each machine shows the others: they know the secret, and could not have it from what another showed. */
+function proofsOf(secret: string, hosts: number): string[] {
+  return Array.from({ length: hosts }, (_, host) => createHmac('sha256', secret).update(`host:${host}`).digest('hex'))
+}
+
+/** Machines that found each other's addresses may still not reach each other on the ports that Gloo chose. */
+async function withinSeconds<Value>(
+  seconds: number,
+  meeting: Promise<Value>,
+  { address, port }: { address: string; port: number },
+  signal: AbortSignal | undefined,
+): Promise<Value> {
+  let timer: NodeJS.Timeout | undefined
+  let cancel: (() => void) | undefined
+  const ended = new Promise<never>((_, reject) => {
+    cancel = () => reject(new AgentGymError({ code: 'training_cancelled', message: 'the run was canceled' }))
+    signal?.addEventListener('abort', cancel)
+    if (signal?.aborted) cancel()
+    timer = setTimeout(() => {
+      const message = `the hosts met at ${address}:${port} and did not reach each other within ${seconds} s`
+      const hint = 'Every host must be able to connect to every other on all ports above 1023.'
+      reject(new AgentGymError({ code: 'rank_lost', message, hint }))
+    }, seconds * 1_000)
+  })
+  return Promise.race([meeting, ended]).finally(() => {
+    clearTimeout(timer)
+    if (cancel !== undefined) signal?.removeEventListener('abort', cancel)
+  })
+}
+
 /** What each machine says of itself: its processes, and what must be the same everywhere. */
 type Greeting = { processes: number; run: Record<string, string> }
 
@@ -108,12 +153,15 @@ type Greeting = { processes: number; run: Record<string, string> }
 async function meet(
   job: TrainingJob,
   hub: RankHub,
-  processes: number,
-  rendezvous: Together['rendezvous'],
+  { processes, rendezvous }: Together,
+  signal: AbortSignal | undefined,
 ): Promise<number[]> {
   if (rendezvous === undefined) return [processes]
   const own: Greeting = { processes, run: runOf(job) }
-  const greetings = await hub.joinHosts({ ...rendezvous, timeoutSeconds: MEETING_SECONDS }, JSON.stringify(own))
+  const { timeoutSeconds = MEETING_SECONDS, secret } = rendezvous
+  const proofs = secret === undefined ? {} : { secret: `${secret}/`, proofs: proofsOf(secret, rendezvous.hosts) }
+  const meeting = hub.joinHosts({ ...rendezvous, timeoutSeconds, ...proofs }, JSON.stringify(own))
+  const greetings = await withinSeconds(timeoutSeconds + GRACE_SECONDS, meeting, rendezvous, signal)
   const hosts = greetings.map((greeting) => JSON.parse(greeting) as Greeting)
   hosts.forEach(({ run }, host) => {
     const field = Object.keys(own.run).find((name) => run[name] !== own.run[name])

@@ -1,6 +1,8 @@
-import { releaseJob } from '@agentgym/client'
-import type { LeasedJob, ProgressEvent, WorkerUsage } from '@agentgym/contract'
+import { releaseJob, type SeatEnd } from '@agentgym/client'
+import type { LeasedJob, ProgressEvent, TrainingPlan, WorkerUsage } from '@agentgym/contract'
+import type { BuiltScenario } from '../sandbox/build-scenario.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
+import type { WarmStart } from '../training/warm-start.ts'
 import type { HeldLease } from './held-lease.ts'
 import { nameOf, type OnWorkerEvent, type WorkerEvent } from './worker-event.ts'
 
@@ -13,8 +15,18 @@ export type JobContext = {
   onEvent: OnWorkerEvent
   trace: JobTrace
   limits?: Partial<JobLimits>
+  /** Interval of the lease's heartbeats. */
+  heartbeatMs: number
   /** UUIDs of the GPUs that it has to itself. */
   gpus: readonly string[]
+}
+
+/** What a run begins or continues with. */
+export type RunBegin = {
+  scenario: BuiltScenario
+  plan: TrainingPlan
+  checkpoint: Uint8Array | null
+  start: WarmStart | null
 }
 
 /** The span of one job. */
@@ -33,8 +45,10 @@ export type WorkerTracing = {
 }
 
 /** Releases the job, for another worker to continue. */
-export async function releaseLease({ lease }: JobContext, meteredMs?: number): Promise<WorkerEvent> {
-  const reason = 'the worker stops'
-  await lease.request((signal) => releaseJob(lease.client, lease.job, { reason, meteredMs, signal }))
+export async function releaseLease(
+  { lease }: Pick<JobContext, 'lease'>,
+  { reason = 'the worker stops', ...release }: { reason?: string; meteredMs?: number; end?: SeatEnd } = {},
+): Promise<WorkerEvent> {
+  await lease.request((signal) => releaseJob(lease.client, lease.job, { reason, ...release, signal }))
   return { event: 'released', ...nameOf(lease.job) }
 }

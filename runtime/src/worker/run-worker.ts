@@ -5,6 +5,7 @@ import {
   AgentGymError,
   type ErrorReport,
   fileFailure,
+  type GangSeat,
   type JobKind,
   type LeasedJob,
   type WorkerDescription,
@@ -36,6 +37,8 @@ export type WorkerOptions = {
   run?: string | undefined
   /** Takes trainings that need a GPU, and nothing else. Default: any job. */
   gpuOnly?: boolean | undefined
+  /** Where other workers reach this one, as `host:port`: it then trains runs of several workers with them. Default: it doesn't. */
+  gangAddress?: string | undefined
   /** Concurrent jobs. Default: what the machine can run. If trainings are among them, short jobs have one more slot. */
   slots?: number
   /** Display name. Default: the machine's name. */
@@ -57,7 +60,10 @@ export type WorkerOptions = {
 
 const everyKind: WorkerKind[] = ['replay', 'check', 'evaluate', 'train', 'call']
 const longestRetryMs = 60_000
+/** A seat is lost after 15 s. */
+const seatPollMs = 2_000
 const requestLimitMs = 30_000
+const defaultHeartbeatMs = 10_000
 /** Memory that a slot should have at least. */
 const slotBytes = 2 * 2 ** 30
 
@@ -78,6 +84,7 @@ export async function runWorker(options: WorkerOptions): Promise<void> {
   const describe = (): WorkerDescription => ({
     ...{ id, name, ...machine, slots: slots.length },
     price_minor_per_hour: priceMinorPerHour,
+    ...(options.gangAddress === undefined ? {} : { gang: { address: options.gangAddress } }),
     usage: usage.current,
     runtime: runtimeSignature(),
   })
@@ -139,15 +146,22 @@ async function work(worker: Worker, slot: Slot): Promise<void> {
   const { pollMs = 2_000 } = options
   const ending = AbortSignal.any([stop, signal])
   let retryMs = 1_000
+  let seat: GangSeat | undefined
   while (!ending.aborted) {
+    const held: GangSeat | undefined = seat
     try {
+      seat = undefined
       const requestedAt = now()
       // Not aborted by `stop`: a job just leased would have to wait for its lease to expire.
       const leased = await worker.gpus.inTurn(async () => {
         const answer = await withinTime(requestLimitMs, signal, (within) =>
           leaseJob(client, {
-            ...{ kinds: slot.kinds, worker: worker.describe(), freeGpus: worker.gpus.free },
-            ...{ run: options.run, gpuOnly: options.gpuOnly, signal: within },
+            ...{ kinds: held === undefined ? slot.kinds : ['train'], worker: worker.describe() },
+            ...{ freeGpus: worker.gpus.free, run: held?.run ?? options.run, gpuOnly: options.gpuOnly, signal: within },
+            onSeat: (given) => {
+              if (given.taken !== held?.taken) onEvent({ event: 'seated', ...given })
+              seat = given
+            },
           }),
         )
         return answer && { ...answer, gpus: gpusOf(worker, answer.job) }
@@ -156,13 +170,15 @@ async function work(worker: Worker, slot: Slot): Promise<void> {
       if (leased !== undefined) {
         worker.busy.add(slot)
         await runJob(worker, { ...leased, requestedAt }).finally(leased.gpus.end)
-      } else {
+      } else if (seat !== undefined) await pause(Math.min(pollMs, seatPollMs), ending)
+      else if (held === undefined) {
         if (worker.busy.delete(slot) && worker.busy.size === 0) onEvent({ event: 'waiting' })
         await pause(pollMs, ending)
       }
     } catch (error) {
       if (signal.aborted) return
       if (!isTransient(error)) throw error
+      seat = held
       const waitMs = retryAfterMs(error, retryMs)
       onEvent({ event: 'unreachable', error: error.toReport(), retry_ms: waitMs })
       await pause(waitMs, ending)
@@ -181,7 +197,7 @@ type Leased = { job: LeasedJob; leaseMs: number; requestedAt: ReturnType<typeof 
 /** Never rejects: whether the server still accepts this worker shows at the next lease. */
 async function runJob(worker: Worker, { job, leaseMs, requestedAt, gpus }: Leased): Promise<void> {
   const { client, stop, signal, onEvent, options } = worker
-  const { heartbeatMs = 10_000, limits } = options
+  const { heartbeatMs = defaultHeartbeatMs, limits } = options
   const name = nameOf(job)
   const usage = () => worker.usage.current
   onEvent({ event: 'leased', ...name, ...(job.kind === 'train' ? { attempt: job.run.attempt } : {}) })
@@ -189,7 +205,7 @@ async function runJob(worker: Worker, { job, leaseMs, requestedAt, gpus }: Lease
   const trace = worker.tracing.job(job)
   let end: WorkerEvent
   try {
-    end = await perform(job, { lease, stop, usage, onEvent, trace, limits, gpus: gpus.uuids })
+    end = await perform(job, { lease, stop, usage, onEvent, trace, limits, heartbeatMs, gpus: gpus.uuids })
   } catch (error) {
     const lost = lease.lost.aborted || isLost(error)
     end = lost ? { event: 'lost', ...name } : { event: 'failed', ...name, error: toReport(error) }

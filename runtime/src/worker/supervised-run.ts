@@ -14,7 +14,8 @@ import type { TrainingOutcome } from '../training/training-job.ts'
 import type { RunPlace } from '../training/training-loop.ts'
 import type { WarmStart } from '../training/warm-start.ts'
 import { hasDied, publicReport, wasKilled } from './failure-report.ts'
-import type { JobContext } from './job-context.ts'
+import { togetherOf } from './gang.ts'
+import type { JobContext, RunBegin } from './job-context.ts'
 import type { RunMeter } from './run-meter.ts'
 import type { RunOutbox } from './run-outbox.ts'
 import type { RunUploads } from './run-uploads.ts'
@@ -53,11 +54,7 @@ export class SupervisedRun {
   #paused = false
   #progressAt = Number.NEGATIVE_INFINITY
 
-  constructor(
-    job: LeasedTraining,
-    context: RunContext,
-    begin: { scenario: BuiltScenario; plan: TrainingPlan; checkpoint: Uint8Array | null; start: WarmStart | null },
-  ) {
+  constructor(job: LeasedTraining, context: RunContext, begin: RunBegin) {
     this.#job = job
     this.#context = context
     this.#scenario = begin.scenario
@@ -96,6 +93,8 @@ export class SupervisedRun {
       try {
         return await this.#trainOnce(code)
       } catch (error) {
+        // Others would have to begin again with it.
+        if (this.#job.run.gang) throw error
         if (!(error instanceof AgentGymError) || !this.#mayRestart(error)) throw error
         this.#restart(error)
       }
@@ -123,9 +122,10 @@ export class SupervisedRun {
         ...this.#handlers(),
         stop: this.#stop.signal,
         signal: AbortSignal.any([lease.lost, refused.signal]),
-        ...{ limits, gpus },
+        ...{ limits, gpus, together: togetherOf(run.gang) },
       })
-      if (outcome === null && !this.#stop.signal.aborted) {
+      // Of several workers, another may be stopping.
+      if (outcome === null && !this.#stop.signal.aborted && !run.gang) {
         if (run.pause_at === null) throw invalidMessage('no result')
         this.#paused = true
       }

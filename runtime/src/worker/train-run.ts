@@ -18,7 +18,8 @@ import { resolveAutomatic } from '../training/settings.ts'
 import type { TrainingOutcome } from '../training/training-job.ts'
 import { readWarmStart, type WarmStart } from '../training/warm-start.ts'
 import { publicReport } from './failure-report.ts'
-import { type JobContext, releaseLease } from './job-context.ts'
+import { failAttempt, isGangFailure, trainAsMember } from './gang.ts'
+import { type JobContext, type RunBegin, releaseLease } from './job-context.ts'
 import { inFolder, obtainPackage, obtainScenario } from './obtain-package.ts'
 import { RunMeter } from './run-meter.ts'
 import { RunOutbox } from './run-outbox.ts'
@@ -47,7 +48,9 @@ export async function trainRun(job: LeasedTraining, context: JobContext): Promis
   try {
     return await inFolder((folder) => runTrainer(job, { ...context, meter, uploads, outbox, folder }))
   } catch (error) {
-    if (!isRunFailure(error) || lease.lost.aborted) throw error
+    if (lease.lost.aborted) throw error
+    if (isGangFailure(job, error)) return failAttempt(error, context, () => outbox.drain())
+    if (!isRunFailure(error)) throw error
     // What it came to before it failed is worth having; where the server refused that, the failure is what counts.
     await outbox.drain().catch((refused: unknown) => {
       if (!isRunFailure(refused)) throw refused
@@ -65,7 +68,25 @@ function isRunFailure(error: unknown): error is AgentGymError {
 }
 
 async function runTrainer(job: LeasedTraining, context: RunContext): Promise<WorkerEvent> {
-  const { lease, folder, outbox } = context
+  const { outbox } = context
+  const begin = await obtainRun(job, context)
+  const { scenario } = begin
+  if (job.run.gang && job.run.gang.rank > 0) return trainAsMember(job, context, begin)
+  const run = new SupervisedRun(job, context, begin)
+  const outcome = await run.train().catch((error: unknown) => {
+    // Who trains on a hosted scenario has no right to its code.
+    throw locateFault(error, scenario.sourceMap, { frames: false })
+  })
+  if (outcome !== null) return completeRun(job, context, { scenario, outcome })
+  await outbox.drain()
+  const reason = run.stopReason
+  if (reason === 'release') return releaseLease(context, { meteredMs: context.meter.meteredMs })
+  return endRun(job, context, { state: stateOf[reason] })
+}
+
+/** What a run begins or continues with. */
+async function obtainRun(job: LeasedTraining, context: RunContext): Promise<RunBegin> {
+  const { lease, folder } = context
   const { scenario: wanted, checkpoint: from } = job.run
   const scenario = await obtainScenario(lease, wanted, path.join(folder, 'scenario'))
   const checkpoint =
@@ -75,17 +96,7 @@ async function runTrainer(job: LeasedTraining, context: RunContext): Promise<Wor
           limitMs: transferLimitMs,
         })
   const start = checkpoint === null ? await obtainStart(job, context) : null
-  const plan = planOf(job, checkpoint)
-  const run = new SupervisedRun(job, context, { scenario, plan, checkpoint, start })
-  const outcome = await run.train().catch((error: unknown) => {
-    // Who trains on a hosted scenario has no right to its code.
-    throw locateFault(error, scenario.sourceMap, { frames: false })
-  })
-  if (outcome !== null) return completeRun(job, context, { scenario, outcome })
-  await outbox.drain()
-  const reason = run.stopReason
-  if (reason === 'release') return releaseLease(context, context.meter.meteredMs)
-  return endRun(job, context, { state: stateOf[reason] })
+  return { scenario, plan: planOf(job, checkpoint), checkpoint, start }
 }
 
 const stateOf = { cancel: 'cancelled', budget: 'budget_exceeded', pause: 'paused' } as const

@@ -12,6 +12,8 @@ type JobName = {
 /** What a worker reports. */
 export type WorkerEvent =
   | { event: 'waiting' }
+  /** A seat in a run of several workers, of which `taken` are there. */
+  | { event: 'seated'; run: string; taken: number; workers: number }
   | ({ event: 'leased'; attempt?: number } & JobName)
   /** Every few seconds of a run. */
   | ({ event: 'progress'; iteration: number; steps: number; steps_total: number; return_mean: number | null } & JobName)

@@ -24,6 +24,7 @@ export {
   leaseJob,
   type RunEpisodeUpload,
   releaseJob,
+  type SeatEnd,
   sendEvaluation,
   sendHeartbeat,
   sendOutcome,

@@ -5,13 +5,14 @@ import {
   type CheckReport,
   callAnswersTakenSchema,
   type EvaluationResultRequest,
+  type GangSeat,
   type Heartbeat,
   heartbeatSchema,
   type JobKind,
   type LeasedCalls,
   type LeasedJob,
   leasedCallsSchema,
-  leasedJobSchema,
+  leaseResponseSchema,
   type Outcome,
   type ProgressRequest,
   type ReplayResultRequest,
@@ -45,6 +46,8 @@ type LeaseRequest = {
   freeGpus?: number[]
   /** Only trainings that need a GPU. */
   gpuOnly?: boolean | undefined
+  /** Called where we get a seat in a run of several workers, which asking for that run's job keeps. */
+  onSeat?(seat: GangSeat): void
   signal?: AbortSignal
 }
 
@@ -65,10 +68,10 @@ function requireProtocol(response: Response): void {
   })
 }
 
-/** The next job of one of `kinds`, leased to us; undefined where there is none. */
+/** The next job of one of `kinds`, leased to us; undefined where there is none, or where we get a seat in a run. */
 export async function leaseJob(
   client: Client,
-  { kinds, worker, run, freeGpus, gpuOnly, signal }: LeaseRequest,
+  { kinds, worker, run, freeGpus, gpuOnly, onSeat, signal }: LeaseRequest,
 ): Promise<(LeaseTerm & { job: LeasedJob }) | undefined> {
   const response = await postJson(
     client,
@@ -81,7 +84,8 @@ export async function leaseJob(
     requireProtocol(response)
     return undefined
   }
-  const job = leasedJobSchema.parse(await response.json())
+  const job = leaseResponseSchema.parse(await response.json())
+  if ('seat' in job) return void onSeat?.(job.seat)
   try {
     requireProtocol(response)
   } catch (error) {
@@ -101,13 +105,17 @@ export async function sendHeartbeat(
   return term(await postJson(client, jobPath(id, 'heartbeat'), { lease, usage }, signal))
 }
 
+/** Of a run of several workers: the attempt failed for all of them, or one worker's part in it is done. */
+export type SeatEnd = 'failed' | 'finished'
+
 /** Gives a job back: the next worker has it at once. */
 export async function releaseJob(
   client: Client,
   { id, lease }: JobLease,
-  { reason, meteredMs, signal }: { reason: string; meteredMs?: number; signal?: AbortSignal },
+  { reason, meteredMs, end, signal }: { reason: string; meteredMs?: number; end?: SeatEnd; signal?: AbortSignal },
 ): Promise<void> {
-  await postJson(client, jobPath(id, 'release'), { lease, metered_ms: meteredMs, reason }, signal)
+  const ended = end === undefined ? {} : { [end]: true }
+  await postJson(client, jobPath(id, 'release'), { lease, metered_ms: meteredMs, reason, ...ended }, signal)
 }
 
 /** Hands in what a check found, and an episode for pictures. */

@@ -390,11 +390,23 @@ export type JobTable = {
   gpus: Generated<number>
   gpu_memory: Generated<number>
   gpu_uses: Generated<string[]>
+  /** Workers that train it together, under one lease. */
+  workers: Generated<number>
   worker_id: string | null
   leased_at: Date | null
   leased_until: Date | null
   created_at: CreatedAt
   ended_at: Date | null
+}
+
+/** Workers of jobs that need several. Only core/queue reads and writes them. */
+export type GangSeatTable = {
+  job_id: Fixed<string>
+  worker_id: Fixed<string>
+  leases: number | null
+  rank: number | null
+  held_until: Date
+  taken_at: CreatedAt
 }
 
 /** Position of an account in the fair order of a kind: see core/queue/fair-order.ts. */
@@ -464,6 +476,7 @@ export type Schema = TrainingSchema &
     arrivals: ArrivalTable
     installation: InstallationTable
     jobs: JobTable
+    gang_seats: GangSeatTable
     queue_turns: QueueTurnTable
     queue_passes: QueuePassTable
     queue_samples: QueueSampleTable

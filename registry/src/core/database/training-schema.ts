@@ -59,6 +59,8 @@ export type TrainingRunTable = {
   gpus: ColumnType<number, number | undefined, never>
   gpu_memory: ColumnType<number, number | undefined, never>
   gpu_uses: ColumnType<string[], string[] | undefined, never>
+  /** Workers that train it together. */
+  workers: ColumnType<number, number | undefined, never>
   trajectories_every: Fixed<number>
   /** Name and version the agent gets once trained, reserved for the run from the start. */
   publish_name: Fixed<string | null>

@@ -56,9 +56,9 @@ export function couldServe(need: Record<keyof GpuNeed, RawBuilder<unknown>>): Ra
 /** Whether a worker was connected within the last two minutes. */
 export const isConnected = sql<boolean>`workers.seen_at > now() - interval '2 minutes'`
 
-/** Whether a queued run, by the name of its table in the statement, needs GPUs that no connected worker has. */
-export function isUnserved(run: 'run' | 'training_runs'): RawBuilder<boolean> {
+/** Whether a run, by the name of its table in the statement, needs GPUs that no connected worker has. */
+export function lacksGpus(run: string): RawBuilder<boolean> {
   const [gpus, gpu_memory, gpu_uses] = ['gpus', 'gpu_memory', 'gpu_uses'].map((column) => sql.ref(`${run}.${column}`))
-  return sql<boolean>`(${sql.ref(`${run}.state`)} = 'queued' and ${gpus} > 0 and not exists (
+  return sql<boolean>`(${gpus} > 0 and not exists (
     select from workers where ${isConnected} and workers.trains and ${couldServe({ gpus, gpu_memory, gpu_uses })}))`
 }

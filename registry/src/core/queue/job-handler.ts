@@ -17,7 +17,25 @@ export type Attempt = {
 }
 
 /** A new attempt and its worker's lease. */
-export type LeasedAttempt = Attempt & { lease: string }
+export type LeasedAttempt = Attempt & {
+  lease: string
+  /** Absent: the worker has the job alone. */
+  gang?: Gang | undefined
+}
+
+/** The workers that have a job together, under one lease. */
+export type Gang = {
+  /** Of this worker; 0 owns the lease, and reports. */
+  rank: number
+  workers: number
+  /** Where rank 0 listens for the others, as `host:port`. */
+  address: string
+  /** Proves to the others that a worker is one of them. */
+  secret: string
+  names: string[]
+  /** Of all of them. */
+  priceMinorPerHour: number
+}
 
 type BodyOf<Job> = Job extends LeasedJob ? Omit<Job, 'id' | 'lease' | 'expires_at'> : never
 /** A job as sent to a worker, without its lease. */
@@ -51,6 +69,8 @@ export type JobHandler = {
 
 export type Release = {
   reason: string
+  /** Whether the attempt came to nothing, and counts. */
+  failed: boolean
   /** Training time of the attempt in milliseconds, if the worker reports it. */
   meteredMs: number | undefined
   /** Milliseconds since the lease was granted. */

@@ -13,8 +13,20 @@ import {
   presentTurn,
   takeTurn,
 } from './fair-order.ts'
+import {
+  beginGang,
+  formingGang,
+  type GangWorker,
+  gangOf,
+  isWhole,
+  isWithinReach,
+  keepSeat,
+  pollSeat,
+  type Seat,
+  takeSeat,
+} from './gang-seats.ts'
 import { couldServe, type GpuNeed, type GpuOffer, gpuOffer, isConnected, isServedBy, noGpus } from './gpu-matching.ts'
-import type { Attempt, LeasedAttempt } from './job-handler.ts'
+import type { Attempt, Gang, LeasedAttempt } from './job-handler.ts'
 import { leasable, leaseLost, leaseOf, readLease, setLeased, setReleased } from './leases.ts'
 
 /** How long a worker may go without a heartbeat. */
@@ -47,7 +59,12 @@ type NextOptions = {
   passed?: readonly JobKind[]
   only?: string | undefined
   offer?: GpuOffer
+  gang?: GangWorker
+  onSeat?: ((seat: Seat) => void) | undefined
 }
+
+/** A job that was just leased. */
+type Taken = { id: string; leases: number; together: boolean }
 
 export type JobOptions = {
   /** ID of the submitting account, for fair sharing. Default: the installation itself. */
@@ -62,6 +79,8 @@ export type JobOptions = {
   episodes?: number
   /** GPUs that its worker must have. Default: none. */
   gpu?: GpuNeed
+  /** Workers that must have it together. Default: 1. */
+  workers?: number
 }
 
 /**
@@ -96,15 +115,16 @@ export class JobQueue {
       attempt = 0,
       episodes = 0,
       gpu = noGpus,
+      workers = 1,
     }: JobOptions = {},
   ): Promise<void> {
     const { rows } = await sql`
-      insert into jobs (kind, id, account_id, owner_id, priority, leases, episodes, cost, arrived, gpus, gpu_memory, gpu_uses)
-      values (${kind}, ${id}, ${account}, ${owner === account ? null : owner}, ${priority}, ${attempt}, ${episodes}, ${costOf(episodes)}, ${presentTurn(kind)},
-        ${gpu.gpus}, ${gpu.gpu_memory}, ${sql.val([...gpu.gpu_uses])}::text[])
+      insert into jobs (kind, id, account_id, owner_id, priority, leases, episodes, cost, arrived, gpus, gpu_memory, gpu_uses, workers)
+      values (${kind}, ${id}, ${account}, ${owner === account ? null : owner}, ${priority}, ${attempt}, ${episodes}, ${costOf(episodes) * workers}, ${presentTurn(kind)},
+        ${gpu.gpus}, ${gpu.gpu_memory}, ${sql.val([...gpu.gpu_uses])}::text[], ${workers})
       on conflict (kind, id) do update set state = 'waiting', priority = excluded.priority, attempts = 0, barred = '{}',
         account_id = excluded.account_id, owner_id = excluded.owner_id, episodes = excluded.episodes, cost = excluded.cost, arrived = excluded.arrived,
-        gpus = excluded.gpus, gpu_memory = excluded.gpu_memory, gpu_uses = excluded.gpu_uses,
+        gpus = excluded.gpus, gpu_memory = excluded.gpu_memory, gpu_uses = excluded.gpu_uses, workers = excluded.workers,
         leases = greatest(jobs.leases, excluded.leases), created_at = now(), ended_at = null
       where jobs.state in ('exhausted', 'over')
       returning id`.execute(query)
@@ -128,45 +148,79 @@ export class JobQueue {
   /**
    * Leases the next job of a kind, from the account whose turn it is. Skips jobs that bar one of the worker's `marks`,
    * jobs with a priority below 0 unless `idle`, and jobs that need GPUs unless the `offer` has them. `passed`: other kinds with
-   * waiting jobs that the worker accepts. `only`: the job with this ID, or none.
+   * waiting jobs that the worker accepts. `only`: the job with this ID, or none. `gang`: the worker, if it may share a job with
+   * others: where it gets a seat instead, which `keepSeat` keeps, `onSeat` is called.
    */
   async next(
     kind: JobKind,
     workerId: string | null,
-    { marks = [], idle = true, passed = [], only, offer = gpuOffer(undefined) }: NextOptions = {},
+    { marks = [], idle = true, passed = [], only, offer = gpuOffer(undefined), gang = null, onSeat }: NextOptions = {},
   ): Promise<LeasedAttempt | undefined> {
     const eligible = sql<boolean>`(${leasable(limits[kind].attempts)}
       and priority >= ${idle ? lowestPriority : 0} and not barred && ${sql.val(marks)}::text[] and ${isServedBy(offer)}
-      ${only === undefined ? sql`` : sql`and jobs.id = ${only}`})`
-    const leased = await this.#database.transaction(async (query) => {
+      and ${isWithinReach(gang)} ${only === undefined ? sql`` : sql`and jobs.id = ${only}`})`
+    const leased = await this.#database.transaction(async (query): Promise<{ seat: Seat } | Taken | undefined> => {
       await this.#database.lock(query, `queue:${kind}`)
-      const turn = await takeTurn(query, { kind, eligible, weights: this.#weights })
+      const turn =
+        (kind === 'train' && (await formingGang(query, gang, eligible))) ||
+        (await takeTurn(query, { kind, eligible, weights: this.#weights }))
       if (turn === undefined) return undefined
       await notePassed(query, kind, passed)
+      const seat = kind === 'train' ? await takeSeat(query, turn.id, gang) : undefined
+      if (seat !== undefined && seat.taken < seat.workers) return { seat }
       const { rows } = await sql<{ leases: number }>`
         update jobs set ${setLeased(leaseSeconds * 1_000)}, leases = leases + 1, leased_at = now(),
           worker_id = ${workerId}
         where kind = ${kind} and id = ${turn.id} returning leases`.execute(query)
-      return { id: turn.id, leases: rows[0].leases }
+      if (seat !== undefined) await beginGang(query, turn.id, gang, leaseSeconds)
+      return { id: turn.id, leases: rows[0].leases, together: seat !== undefined }
     })
     if (leased === undefined) return undefined
+    if ('seat' in leased) return void onSeat?.(leased.seat)
     const attempt = { kind, id: leased.id, attempt: leased.leases - 1, workerId }
-    return { ...attempt, lease: leaseOf(this.#secret, attempt) }
+    return this.#leased(
+      attempt,
+      leased.together ? await gangOf(this.#database.query, attempt, this.#secret) : undefined,
+    )
+  }
+
+  /** Keeps a worker's seat while the gang forms; gives its lease once it has begun, and undefined where the seat is lost. */
+  async keepSeat(id: string, workerId: string): Promise<LeasedAttempt | { seat: Seat } | undefined> {
+    const found = await this.#database.transaction((query) => pollSeat(query, id, workerId))
+    if (found === undefined) return undefined
+    if (!('leases' in found)) return { seat: found }
+    const attempt: Attempt = { kind: 'train', id, attempt: found.leases - 1, workerId }
+    return this.#leased(attempt, await gangOf(this.#database.query, attempt, this.#secret))
+  }
+
+  #leased(attempt: Attempt, gang: Gang | undefined): LeasedAttempt {
+    return { ...attempt, lease: leaseOf(this.#secret, attempt), gang }
+  }
+
+  /** Ends a worker's part in a job that it has with others: it need not keep its seat any more. Throws `lease_lost` like `hold`. */
+  async finishSeat(query: Transaction<Schema>, attempt: Attempt): Promise<void> {
+    await this.hold(query, attempt)
+    await keepSeat(query, attempt, null)
   }
 
   /**
    * The first step of every write about a job: locks its row until the transaction ends and extends the lease. Resolves
-   * to the age of the lease in milliseconds. Throws `lease_lost` if another attempt has the job, or none.
+   * to the age of the lease in milliseconds. Throws `lease_lost` if another attempt has the job, or none. Of several workers
+   * each keeps its own seat; the lease, which rank 0 keeps, is lost with any of them.
    */
   async hold(query: Transaction<Schema>, attempt: Attempt): Promise<{ leasedMs: number }> {
     return requireHeld(await this.tryHold(query, attempt))
   }
 
   /** Like `hold`, but returns undefined instead of throwing. */
-  tryHold(query: Transaction<Schema>, attempt: Attempt): Promise<{ leasedMs: number } | undefined> {
+  async tryHold(query: Transaction<Schema>, attempt: Attempt): Promise<{ leasedMs: number } | undefined> {
     const longest = sql`least(now() + ${leaseSeconds} * interval '1 second',
       leased_at + ${limits[attempt.kind].seconds} * interval '1 second')`
-    return this.#write(query, attempt, sql`leased_until = ${longest}`)
+    const isOwner = sql`workers = 1 or worker_id = ${attempt.workerId}`
+    const kept = sql`leased_until = case when ${isOwner} then ${longest} else leased_until end`
+    const held = await this.#write(query, attempt, kept, isWhole)
+    if (held !== undefined && !held.owner) await keepSeat(query, attempt, leaseSeconds)
+    return held
   }
 
   /** Ends a job in the transaction of its result. Throws `lease_lost` like `hold`. */
@@ -199,13 +253,16 @@ export class JobQueue {
   /** Updates the row if the attempt still has the job; otherwise undefined. */
   async #write(
     query: Transaction<Schema>,
-    { kind, id, attempt }: Attempt,
+    { kind, id, attempt, workerId }: Attempt,
     change: RawBuilder<unknown>,
-  ): Promise<{ leasedMs: number } | undefined> {
-    const { rows } = await sql<{ leased_ms: number }>`
-      update jobs set ${change} where kind = ${kind} and id = ${id} and state = 'leased' and leases = ${attempt + 1}
-      returning (extract(epoch from clock_timestamp() - leased_at) * 1000)::float8 as leased_ms`.execute(query)
-    return rows.length === 0 ? undefined : { leasedMs: rows[0].leased_ms }
+    condition: RawBuilder<boolean> = sql`true`,
+  ): Promise<{ leasedMs: number; owner: boolean } | undefined> {
+    const { rows } = await sql<{ leased_ms: number; owner: boolean }>`
+      update jobs set ${change}
+      where kind = ${kind} and id = ${id} and state = 'leased' and leases = ${attempt + 1} and ${condition}
+      returning (extract(epoch from clock_timestamp() - leased_at) * 1000)::float8 as leased_ms,
+        workers = 1 or worker_id = ${workerId} as owner`.execute(query)
+    return rows.length === 0 ? undefined : { leasedMs: rows[0].leased_ms, owner: rows[0].owner }
   }
 
   /** Locks a job's row, even if a worker has it. Undefined if the subject has no job, or had one long ago. */
@@ -307,7 +364,7 @@ export class JobQueue {
         arrived = coalesce((select max(started) from queue_turns where queue_turns.kind = jobs.kind), 0),
         state = case when attempts < ${limitOf('attempts')} then 'waiting' else 'exhausted' end
       where (kind, id) in (
-        select kind, id from jobs where state = 'leased' and leased_until < now() for update skip locked)`.execute(
+        select kind, id from jobs where state = 'leased' and (leased_until < now() or not ${isWhole}) for update skip locked)`.execute(
       this.#database.query,
     )
   }

@@ -1,8 +1,9 @@
 import {
+  type GangSeat,
   heartbeatRequestSchema,
   heartbeatSchema,
-  leasedJobSchema,
   leaseRequestSchema,
+  leaseResponseSchema,
   queueHistoryRequestSchema,
   queueHistorySchema,
   releaseRequestSchema,
@@ -15,6 +16,7 @@ import { requireWorker, requireWorkerName } from '../../core/access/authorize.ts
 import type { Env } from '../../core/http/env.ts'
 import { createRoutes, defineRoute, failures, json } from '../../core/http/route.ts'
 import { refuseOldWorkers } from '../../core/http/worker-protocol.ts'
+import type { Seat } from '../../core/queue/gang-seats.ts'
 import type { JobHandler } from '../../core/queue/job-handler.ts'
 import type { Services } from '../../core/services.ts'
 import { leaseEnd, leaseJob, releaseJob } from './lease-jobs.ts'
@@ -33,7 +35,11 @@ const leaseRoute = defineRoute({
     'Requires a token with the scope `worker`. The lease lasts until `expires_at`; each heartbeat extends it. If a worker stops sending heartbeats, another worker can lease the job.',
   request: { headers: workerHeadersSchema, body: { required: true, content: json(leaseRequestSchema) } },
   responses: {
-    200: { description: 'A job.', content: json(leasedJobSchema) },
+    200: {
+      description:
+        'A job; or a seat in a run of several workers, which is kept by asking for the training of that run until all have come.',
+      content: json(leaseResponseSchema),
+    },
     204: { description: 'No job is waiting.' },
     ...failures('unauthenticated', 'forbidden', 'worker_incompatible'),
   },
@@ -81,6 +87,10 @@ const historyRoute = defineRoute({
   },
 })
 
+function seatOf({ id, ...seats }: Seat): GangSeat {
+  return { run: id, ...seats }
+}
+
 /**
  * The endpoints that every worker calls. Workers have no access to the database or to keys: only a token, and what
  * their leases cover.
@@ -96,7 +106,12 @@ export function jobRoutes(services: Services, handlers: JobHandler[]): OpenAPIHo
       const actor = requireWorker(c.get('actor'), ...request.kinds)
       requireWorkerName(actor, request.worker?.name)
       c.header(workerProtocolHeader, workerProtocol)
-      const job = await leaseJob(services, handlers, { ...request, owner: actor.accountId })
+      let seat: Seat | undefined
+      const onSeat = (given: Seat) => {
+        seat = given
+      }
+      const job = await leaseJob(services, handlers, { ...request, owner: actor.accountId, onSeat })
+      if (seat !== undefined) return c.json({ seat: seatOf(seat) }, 200)
       if (job === undefined) return c.body(null, 204)
       c.set('jobId', job.id)
       services.log.info('job leased', { job_id: job.id, kind: job.kind, worker: request.worker?.name })
@@ -120,10 +135,10 @@ export function jobRoutes(services: Services, handlers: JobHandler[]): OpenAPIHo
     return c.json({ expires_at: leaseEnd(), stop: answer?.stop ?? null }, 200)
   })
   routes.openapi(releaseRoute, async (c) => {
-    const { lease, reason, metered_ms: meteredMs } = c.req.valid('json')
+    const { lease, metered_ms: meteredMs, ...ending } = c.req.valid('json')
     const { id } = c.req.valid('param')
     requireWorker(c.get('actor'), services.queue.anyAttemptOf(id, lease).kind)
-    await releaseJob(services, handlers, { id, lease, reason, meteredMs })
+    await releaseJob(services, handlers, { id, lease, meteredMs, ...ending })
     return c.body(null, 204)
   })
   return routes

@@ -39,8 +39,24 @@ function invalid(message: string, hint: string): AgentGymError {
   return new AgentGymError({ code: 'config_invalid', message, hint, data: { field: 'gpu' } })
 }
 
-/** Why a run waits that no connected worker can serve. */
-export function unservedText({ gpus, gpu_memory, gpu_uses }: GpuNeed): string {
+/** Throws `config_invalid` for a run of several workers that one worker must train. */
+export function requireTogether(plan: TrainingPlan, { gpus }: GpuNeed, workers: number): void {
+  if (workers === 1) return
+  const refuse = (message: string, hint: string) =>
+    new AgentGymError({ code: 'config_invalid', message, hint, data: { field: 'workers' } })
+  if (isOffPolicy(plan.algorithm))
+    throw refuse(`${plan.algorithm} learns on one worker`, 'Several workers train by ppo, a2c and grpo.')
+  if (gpus > 0) throw refuse('a run on GPUs has one worker', 'Several workers add up gradients of their CPUs.')
+  const [shares, what] =
+    plan.algorithm === 'grpo' ? [plan.settings.groups, 'groups'] : [plan.settings.environments, 'environments']
+  if (shares < workers)
+    throw refuse(`${shares} ${what} cannot be shared by ${workers} workers`, `Set ${what} to ${workers} at least.`)
+}
+
+/** Why a run waits that no connected worker can serve, or too few. */
+export function unservedText({ gpus, gpu_memory, gpu_uses, workers }: GpuNeed & { workers: number }): string {
+  if (workers > 1)
+    return `The run needs ${workers} workers at once, and fewer are connected that train with others. It waits for them, and costs nothing until then.`
   const memory = gpu_memory === 0 ? '' : ` with ${Number((gpu_memory / 1e9).toFixed(2))} GB each`
   const wanted = gpus === 1 ? `a GPU${memory.replace(' each', '')}` : `${gpus} GPUs${memory}`
   const users = gpu_uses.map((use) => (use === 'learner' ? 'the learner' : 'rollouts')).join(' and ')

@@ -180,7 +180,10 @@ export async function requeueRun(
   if (isSpent(waiting)) return endRun(query, context, waiting, { state: 'budget_exceeded' })
   if (waiting.pause_requested_at !== null) return endRun(query, context, waiting, { state: 'paused' })
   if (waiting.idle_attempts < maxIdleAttempts) return waiting
-  return endRun(query, context, waiting, { state: 'failed', error: workerFailed })
+  // A run of several workers says what keeps them from each other.
+  const detail = run.workers > 1 && message !== null ? ` ${message}` : ''
+  const error = { ...workerFailed, message: `${workerFailed.message}${detail}` }
+  return endRun(query, context, waiting, { state: 'failed', error })
 }
 
 const workerFailed: ErrorReport = {
@@ -244,7 +247,7 @@ export async function resumeRun(
       data: { field: 'pause_at' },
     })
   await queue.enqueue(query, 'train', run.id, {
-    ...{ attempt: run.attempt, account: run.created_by, owner: run.owner_id, gpu: run },
+    ...{ attempt: run.attempt, account: run.created_by, owner: run.owner_id, gpu: run, workers: run.workers },
   })
   const patch: RunPatch = {
     state: 'queued',

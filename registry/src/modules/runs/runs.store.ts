@@ -4,7 +4,7 @@ import type { Actor } from '../../core/access/authorize.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Role } from '../../core/database/schema.ts'
 import { jobsAhead } from '../../core/queue/fair-order.ts'
-import { isUnserved } from '../../core/queue/gpu-matching.ts'
+import { isUnserved } from '../../core/queue/gang-seats.ts'
 import type { ServerConfig } from '../../core/services.ts'
 import { unservedText } from './gpu-need.ts'
 import { spentMinor } from './run-state.ts'
@@ -143,6 +143,7 @@ export function runOf(row: RunView, { publicUrl, training }: Pick<ServerConfig, 
     ended_at: row.ended_at?.toISOString() ?? null,
     ahead: row.ahead,
     gpu: row.gpus === 0 ? null : { count: row.gpus, memory_bytes: row.gpu_memory },
+    workers: row.workers,
     unserved: row.unserved ? unservedText(row) : null,
     gpu_usage: row.worker_usage && { busy: row.worker_usage.gpu, memory: row.worker_usage.gpu_memory ?? null },
     attempt: row.attempt,

@@ -41,7 +41,7 @@ export async function settleLostLeases(
       const settled = await loseLease(query, context, run)
       if (settled.state === 'queued' && job !== 'waiting')
         await context.queue.enqueue(query, 'train', id, {
-          ...{ attempt: run.attempt, account: run.created_by, owner: run.owner_id, gpu: run },
+          ...{ attempt: run.attempt, account: run.created_by, owner: run.owner_id, gpu: run, workers: run.workers },
         })
       return { worker: run.worker_name, state: settled.state }
     })
@@ -55,11 +55,11 @@ export async function enqueueLostRuns(
   services: Pick<RunServices, 'database' | 'queue' | 'config' | 'log' | 'runFeeds'>,
 ): Promise<void> {
   const { queue } = runContext(services)
-  const { rows } = await sql<{ id: string; attempt: number; created_by: string } & GpuNeed>`
-    select id, attempt, created_by, gpus, gpu_memory, gpu_uses from training_runs where state = 'queued' and not ${hasJob('train', sql.ref('training_runs.id'), ['waiting', 'active'])}
+  const { rows } = await sql<{ id: string; attempt: number; created_by: string; workers: number } & GpuNeed>`
+    select id, attempt, created_by, workers, gpus, gpu_memory, gpu_uses from training_runs where state = 'queued' and not ${hasJob('train', sql.ref('training_runs.id'), ['waiting', 'active'])}
     order by created_at limit 1000`.execute(services.database.query)
-  for (const { id, attempt, created_by: account, ...gpu } of rows) {
-    if (await queue.recover('train', id, { attempt, account, gpu }))
+  for (const { id, attempt, created_by: account, workers, ...gpu } of rows) {
+    if (await queue.recover('train', id, { attempt, account, gpu, workers }))
       services.log.warn('a run that was queued had no job', { run_id: id })
   }
 }

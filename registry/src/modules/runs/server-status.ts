@@ -2,7 +2,7 @@ import type { ServerStatus } from '@agentgym/contract'
 import { sql } from 'kysely'
 import type { Actor } from '../../core/access/authorize.ts'
 import { requireActor } from '../../core/access/authorize.ts'
-import { isUnserved } from '../../core/queue/gpu-matching.ts'
+import { isUnserved, seatedWorkers } from '../../core/queue/gang-seats.ts'
 import { leaseSeconds } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 import type { RunServices } from './run-services.ts'
@@ -25,10 +25,13 @@ export async function serverStatus(services: RunServices, actor: Actor | null): 
     where state in ('queued', 'running') and (owner_id = ${accountId} or owner_id in (
       select organisation_id from memberships where user_id = ${accountId}))
     group by state`.execute(database.query)
+  const seated = await seatedWorkers(database.query)
   const own = (state: 'queued' | 'running') => runs.find((count) => count.state === state)?.runs ?? 0
   return {
     queue: { replay: queue('replay'), check: queue('check'), evaluate: queue('evaluate'), train: queue('train') },
-    workers: await workersWith(services, (id) => sum(counts.filter(({ worker }) => worker === id))),
+    workers: await workersWith(services, (id) =>
+      sum([...counts.filter(({ worker }) => worker === id), ...(seated.has(id) ? [{ jobs: 1 }] : [])]),
+    ),
     held_back: await holds(services),
     runs: {
       queued: own('queued'),

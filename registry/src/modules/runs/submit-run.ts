@@ -19,7 +19,8 @@ import { limitRate } from '../../core/access/rate-limit.ts'
 import type { Queries } from '../../core/database/database.ts'
 import type { Schema } from '../../core/database/schema.ts'
 import { idempotencyKeyReused, requestHash } from '../../core/idempotency/idempotency.ts'
-import { type GpuNeed, isUnserved } from '../../core/queue/gpu-matching.ts'
+import { isUnserved } from '../../core/queue/gang-seats.ts'
+import type { GpuNeed } from '../../core/queue/gpu-matching.ts'
 import type { JobQueue } from '../../core/queue/job-queue.ts'
 import type { Services } from '../../core/services.ts'
 import { requireRunnable } from '../orders/index.ts'
@@ -31,7 +32,7 @@ import {
   parsePackageName,
   parseVersion,
 } from '../packages/index.ts'
-import { gpuNeedOf, settingsOnGpu } from './gpu-need.ts'
+import { gpuNeedOf, requireTogether, settingsOnGpu } from './gpu-need.ts'
 import { coverRun, trainingPrice } from './pay-run.ts'
 import { findOwner } from './run-access.ts'
 import { insertEvents, numbered } from './run-events.store.ts'
@@ -82,9 +83,23 @@ export async function submitRun(services: RunServices, submission: Submission): 
   const from = request.from === undefined ? null : await resolveStartingAgent(services, actor, request.from)
   const plan = planOf(scenario, from, request)
   const gpu = gpuNeedOf(plan, request.gpu)
+  const { workers = 1 } = request
+  requireTogether(plan, gpu, workers)
   const publication = request.publish === undefined ? null : parsePublication(request.publish)
   await services.openJobs.requireRoom('train', { accountId: actor.accountId, ownerId: owner.id })
-  const added = { submission, actor, owner, hash, scenario, from, plan, gpu, publication, queue: services.queue }
+  const added = {
+    submission,
+    actor,
+    owner,
+    hash,
+    scenario,
+    from,
+    plan,
+    gpu,
+    workers,
+    publication,
+    queue: services.queue,
+  }
   const written = await database.transaction((query) => writeRun(services, query, added))
   return typeof written === 'string' ? readEarlierRun(services, actor, written) : runOf(written, config)
 }
@@ -118,13 +133,14 @@ type NewRun = {
   from: StartingAgent | null
   plan: TrainingPlan
   gpu: GpuNeed
+  workers: number
   publication: Publication | null
   queue: JobQueue
 }
 
 /** Returns the run, or for a concurrent request with the same key the ID of the first run. */
 async function writeRun(services: RunServices, query: Transaction<Schema>, added: NewRun): Promise<RunView | string> {
-  const { submission, actor, owner, scenario, from, plan, gpu, publication, hash, queue } = added
+  const { submission, actor, owner, scenario, from, plan, gpu, workers, publication, hash, queue } = added
   const { request, idempotencyKey = null, traceparent, ip } = submission
   // Checked again, with a lock: removing the membership waits for the run, or the run is not written.
   if (owner.id !== actor.accountId) await authorize(query, actor, 'publish', owner.id, { scope: 'training:start' })
@@ -147,6 +163,7 @@ async function writeRun(services: RunServices, query: Transaction<Schema>, added
       settings: JSON.stringify(plan.settings),
       seed: request.seed,
       ...{ gpus: gpu.gpus, gpu_memory: gpu.gpu_memory, gpu_uses: [...gpu.gpu_uses] },
+      workers,
       note: request.note ?? null,
       trajectories_every: request.trajectories_every,
       pause_at: request.pause_at ?? null,
@@ -178,7 +195,7 @@ async function writeRun(services: RunServices, query: Transaction<Schema>, added
   await requireRunnable(query, services.config, { actor, runId: row.id, owner, scenario, expectedPrice, ip })
   if (from !== null) await requireStartable(query, services.config, actor, from)
   await writeTrail(query, row.id, added)
-  await queue.enqueue(query, 'train', row.id, { account: actor.accountId, owner: owner.id, gpu })
+  await queue.enqueue(query, 'train', row.id, { account: actor.accountId, owner: owner.id, gpu, workers })
   // Built here in the format of `findRunFor`, whose query would be the most expensive of the request.
   return {
     ...row,

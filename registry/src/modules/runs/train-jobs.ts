@@ -57,12 +57,13 @@ async function describe(
 ): Promise<JobBody | undefined> {
   const found = await lockRun(query, attempt.id)
   if (found === undefined) return undefined
+  if (attempt.gang !== undefined && attempt.gang.rank > 0) return describeToMember(services, query, attempt, found)
   // The job came from the queue, so the run's previous worker has lost it, even if that is not recorded yet.
   const run = found.state === 'running' ? await loseLease(query, context, found) : found
   if (run.state !== 'queued') return undefined
-  if (!(await isPayable(services, context, query, run, worker))) return undefined
+  const { name, price_minor_per_hour: price } = teamOf(attempt, worker)
+  if (!(await isPayable(services, context, query, run, price))) return undefined
   const checkpoint = await latestCheckpoint(query, run.id)
-  const { name, price_minor_per_hour: price } = worker ?? unnamed
   const number = attempt.attempt + 1
   const patch = {
     state: 'running',
@@ -89,6 +90,30 @@ async function describe(
   }
 }
 
+/** The workers that have the run, as it names them. */
+function teamOf({ gang }: LeasedAttempt, worker: WorkerDescription | undefined): typeof unnamed {
+  if (gang === undefined) return worker ?? unnamed
+  const [first, ...others] = gang.names
+  const name = others.length === 1 ? `${first} and ${others[0]}` : `${first} and ${others.length} others`
+  return { name, price_minor_per_hour: gang.priceMinorPerHour }
+}
+
+/** The job for a worker other than rank 0, once rank 0 has begun the run. */
+async function describeToMember(
+  services: RunServices,
+  query: Transaction<Schema>,
+  attempt: LeasedAttempt,
+  run: RunRow,
+): Promise<JobBody | undefined> {
+  if (run.state !== 'running' || run.attempt !== attempt.attempt + 1) return undefined
+  const checkpoint = await latestCheckpoint(query, run.id)
+  return {
+    kind: 'train',
+    traceparent: run.traceparent,
+    run: await bodyOf(services, query, { attempt, run, checkpoint }),
+  }
+}
+
 /**
  * Whether a worker with that price may train the run: its budget must be reserved, which happens here if no such worker
  * was connected at submission. Otherwise the run pauses until its user resumes it with a budget that can be paid.
@@ -98,9 +123,8 @@ async function isPayable(
   context: RunContext,
   query: Transaction<Schema>,
   run: RunRow,
-  worker: WorkerDescription | undefined,
+  price: number,
 ): Promise<boolean> {
-  const price = worker?.price_minor_per_hour ?? 0
   if (price === 0 || isCovered(run)) return true
   try {
     await coverRun(services, query, run, price)
@@ -117,7 +141,7 @@ type Begun = { attempt: LeasedAttempt; run: RunRow; checkpoint: Awaited<ReturnTy
 async function bodyOf(
   { config }: Services,
   query: Queries,
-  { attempt: { id, attempt }, run, checkpoint }: Begun,
+  { attempt: { id, attempt, gang }, run, checkpoint }: Begun,
 ): Promise<LeasedTraining['run']> {
   const url = (what: string) => `${config.publicUrl}/v1/jobs/${id}/${what}`
   const { name, version, bundle_hash: hash, integrity } = await versionOf(query, run.scenario_version_id)
@@ -127,6 +151,10 @@ async function bodyOf(
     algorithm: run.algorithm,
     settings: forWorkers(run.settings),
     gpu: run.gpus === 0 ? null : { count: run.gpus, memory_bytes: run.gpu_memory },
+    gang:
+      gang === undefined
+        ? null
+        : { rank: gang.rank, workers: gang.workers, address: gang.address, secret: gang.secret },
     seed: run.seed,
     attempt: attempt + 1,
     checkpoint:
@@ -189,15 +217,16 @@ async function versionOf(query: Queries, id: string) {
     .executeTakeFirstOrThrow()
 }
 
-/** Training so far stays charged, and the attempt is not counted. */
+/** Training so far stays charged, and the attempt is not counted, unless it came to nothing: then as if it was lost. */
 async function released(
   context: RunContext,
   query: Transaction<Schema>,
   attempt: Attempt,
-  { reason, meteredMs = 0, leasedMs }: Release,
+  { reason, failed, meteredMs = 0, leasedMs }: Release,
 ): Promise<void> {
   const run = await lockRun(query, attempt.id)
   if (run === undefined || !isOfRun(attempt, run)) return
+  if (failed) return void (await loseLease(query, context, run, reason))
   const { patch, events } = takeMeter(run, { meteredMs, leasedMs })
   const metered = await changeRun(query, run, patch, events)
   const idle = Math.max(0, run.idle_attempts - 1)
@@ -212,12 +241,19 @@ async function released(
  * Handles a running run whose worker stopped responding. It is requeued, and training since its last checkpoint is not
  * charged, because the next worker repeats it; or it ends (see `requeueRun`). Both rows are locked.
  */
-export async function loseLease(query: Transaction<Schema>, context: RunContext, run: RunRow): Promise<RunRow> {
+export async function loseLease(
+  query: Transaction<Schema>,
+  context: RunContext,
+  run: RunRow,
+  message = run.workers === 1
+    ? `The worker ${run.worker_name} stopped responding.`
+    : `One of the workers ${run.worker_name} stopped responding.`,
+): Promise<RunRow> {
   const checkpoint = await latestCheckpoint(query, run.id)
   const price = Math.max(run.attempt_price_milliseconds, checkpoint?.price_milliseconds ?? 0)
   return requeueRun(query, context, run, {
     reason: 'lease_expired',
-    message: `The worker ${run.worker_name} stopped responding.`,
+    message,
     patch: { price_milliseconds: price, attempt_price_milliseconds: price, attempt_metered_ms: 0, worker_id: null },
   })
 }

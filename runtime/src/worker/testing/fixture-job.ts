@@ -138,7 +138,9 @@ export async function workThrough(server: JobServer, options: Partial<WorkerOpti
 }
 
 /** agent.json in a run's tarball. */
-export async function agentOf({ agent }: StoredJob): Promise<AgentManifest & { package: Record<string, unknown> }> {
+export async function agentOf({
+  agent,
+}: Pick<StoredJob, 'agent'>): Promise<AgentManifest & { package: Record<string, unknown> }> {
   if (agent === null) throw new Error('the run has no agent')
   const folder = await mkdtemp(path.join(tmpdir(), 'agentgym-agent-'))
   try {

@@ -51,11 +51,11 @@ export function statusLines(server: string, status: ServerStatus, terminal: Term
   ]
 }
 
-/** Runs that wait for a GPU which no connected worker has. */
+/** Runs that wait for a GPU which no connected worker has, or for more workers. */
 function unservedLines({ runs: { unserved = 0 } }: ServerStatus, { paint, symbols }: Terminal): string[] {
   if (unserved === 0) return []
   const which = unserved === 1 ? '1 of them waits' : `${formatCount(unserved)} of them wait`
-  return [paint.warn(`${symbols.warning} ${which} for a GPU that no connected worker has`)]
+  return [paint.warn(`${symbols.warning} ${which} for a GPU or a number of workers that are not connected`)]
 }
 
 function queueLines({ queue }: ServerStatus, terminal: Terminal): string[] {

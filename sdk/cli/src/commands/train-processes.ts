@@ -48,7 +48,7 @@ export function togetherOf({ processes = 1, rendezvous, nodes, nodeRank }: Proce
   if (nodeRank >= nodes) {
     throw invalid(`--node-rank is ${nodeRank}, and there are ${nodes} nodes`, `Give 0 to ${nodes - 1}.`)
   }
-  return { processes, rendezvous: { ...addressOf(rendezvous), host: nodeRank, hosts: nodes } }
+  return { processes, rendezvous: { ...hostAndPort('--rendezvous', rendezvous), host: nodeRank, hosts: nodes } }
 }
 
 /** The flags again, in the command that resumes a run. */
@@ -58,13 +58,13 @@ export function processText({ processes, rendezvous, nodes, nodeRank }: ProcessF
 }
 
 /** HOST:PORT, where HOST may be an IPv6 address in brackets. */
-function addressOf(text: string): { address: string; port: number } {
+export function hostAndPort(option: string, text: string): { address: string; port: number } {
   const parts = /^(?:\[([0-9a-f:.]+)\]|([^:[\]/\s]+)):(\d{1,5})$/i.exec(text)
   const port = Number(parts?.[3])
   if (parts !== null && port > 0 && port < 65_536) return { address: parts[1] ?? parts[2], port }
   throw invalid(
-    `--rendezvous is ${JSON.stringify(text.slice(0, 100))}, which is not HOST:PORT`,
-    'Give an address of node 0 and a free port, such as --rendezvous 10.0.0.1:29500.',
+    `${option} is ${JSON.stringify(text.slice(0, 100))}, which is not HOST:PORT`,
+    `Give an address that the others reach and a free port, such as ${option} 10.0.0.1:29500.`,
   )
 }
 
@@ -77,7 +77,10 @@ export function refuseWithProcesses(flags: ProcessFlags & { remote?: boolean; en
   if (flags.processes === undefined && flags.rendezvous === undefined) return
   const name = flags.rendezvous === undefined ? 'processes' : 'rendezvous'
   if (flags.remote)
-    throw invalid(`--${name} and --remote cannot be combined`, 'A remote run trains in one process of a worker.')
+    throw invalid(
+      `--${name} and --remote cannot be combined`,
+      'Use --workers N: a remote run trains on several workers.',
+    )
   if (flags.env !== undefined && (flags.rendezvous !== undefined || (flags.processes ?? 1) > 1)) {
     throw invalid(`--env and --${name} cannot be combined`, 'An environment of your own is trained on in one process.')
   }

@@ -45,6 +45,7 @@ export type RemoteFlags = {
   /** Only a worker with a GPU trains the run, of `gpuMemory` GB at least. */
   needsGpu?: boolean
   gpuMemory?: number
+  workers?: number
 }
 
 type RemoteRun = { connection: Connection; request: StartRunRequest; out: string; scenario: string }
@@ -139,6 +140,7 @@ async function requestOf(
     seed,
     settings: settingsOf(flags),
     ...gpuFields(flags),
+    workers: flags.workers,
     budget_minor: budget,
     publish: flags.publish === undefined ? undefined : await publishField(connection, flags.publish, flags),
     trajectories_every: trajectories,

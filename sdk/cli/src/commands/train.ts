@@ -77,6 +77,11 @@ export function addTrainCommand(program: Command, action: MakeAction): void {
       'remote: sample trajectories every N iterations',
       wholeNumber('trajectories', { least: 1, greatest: 1_000_000 }),
     )
+    .option(
+      '--workers <N>',
+      'remote: train on N workers at once, which share the environments (default: 1)',
+      wholeNumber('workers', { least: 1, greatest: 64 }),
+    )
     .option('-y, --yes', 'remote: accept the price of a paid scenario and of a rented GPU without prompting')
     .option('--gpu <WHERE>', `train on a GPU: ${gpuPlaces.join(', ')}`, (text) => oneOf('gpu', text, gpuPlaces))
   addRentOptions(command).action(action(train))
@@ -97,7 +102,17 @@ export type TrainFlags = Omit<RemoteFlags, 'seed'> &
   }
 
 const defaultSeed = 1
-const remoteOptions = ['budget', 'publish', 'summary', 'private', 'note', 'account', 'trajectories', 'yes'] as const
+const remoteOptions = [
+  'budget',
+  'publish',
+  'summary',
+  'private',
+  'note',
+  'account',
+  'trajectories',
+  'workers',
+  'yes',
+] as const
 
 /**
  * `agentgym train`: trains an agent on a scenario in the sandbox, or on a process of the user's, and writes it as a package.

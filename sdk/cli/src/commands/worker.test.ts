@@ -11,6 +11,7 @@ const check = { job: run, kind: 'check', subject: '@acme/maze@1.0.0' } as const
 
 describe('a line of a worker', () => {
   it.each<[WorkerEvent, string]>([
+    [{ event: 'seated', run, taken: 1, workers: 2 }, 'Waiting for run 3b241101: 1 of 2 workers are there'],
     [{ event: 'leased', ...training, attempt: 1 }, 'Train on @acme/maze@1.0.0 3b241101'],
     [{ event: 'leased', ...training, attempt: 3 }, 'Train on @acme/maze@1.0.0 3b241101, attempt 3'],
     [{ event: 'leased', ...check }, 'Check @acme/maze@1.0.0'],

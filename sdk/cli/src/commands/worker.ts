@@ -1,3 +1,4 @@
+import { hostname } from 'node:os'
 import { endOwnPod } from '@agentgym/compute'
 import { AgentGymError } from '@agentgym/contract'
 import type { WorkerEvent } from '@agentgym/runtime'
@@ -11,6 +12,7 @@ import { formatCount, formatDuration, formatValue } from '../terminal/format-val
 import type { Terminal } from '../terminal/terminal.ts'
 import { safeText } from '../terminal/text.ts'
 import { requireWalls } from '../walls.ts'
+import { hostAndPort } from './train-processes.ts'
 
 export function addWorkerCommand(program: Command, action: MakeAction): void {
   program
@@ -40,6 +42,14 @@ export function addWorkerCommand(program: Command, action: MakeAction): void {
       'end after this long without a job other than calls, for engines that start a worker per job',
       wholeNumber('exit-when-idle', { least: 1, greatest: 86_400 }),
     )
+    .option(
+      '--gangs',
+      'also train runs of several workers, which connect to each other without encryption (trusted networks only)',
+    )
+    .option(
+      '--advertise-address <HOST:PORT>',
+      `with --gangs: where the other workers reach this one (default: the host name, port ${gangPort})`,
+    )
     .option('--run <ID>', 'train this run and nothing else, for engines that start a worker per run', runId)
     .option('--gpu-only', 'run trainings that need a GPU and nothing else, for machines that are paid by the hour')
     .option(
@@ -51,6 +61,8 @@ export function addWorkerCommand(program: Command, action: MakeAction): void {
     .action(action(worker))
 }
 
+/** As PyTorch's rendezvous. */
+const gangPort = 29_500
 const besidePollMs = 500
 /** How long a worker whose parent is gone tries to release its jobs. */
 const orphanMs = 15_000
@@ -65,6 +77,8 @@ type WorkerFlags = {
   price?: number
   withoutWalls?: string
   exitWhenIdle?: number
+  gangs?: boolean
+  advertiseAddress?: string
   run?: string
   gpuOnly?: boolean
   endAfter?: number
@@ -88,6 +102,7 @@ export async function worker(flags: WorkerFlags, context: CommandContext): Promi
 async function runJobs(flags: WorkerFlags, context: CommandContext): Promise<void> {
   const kinds = kindsOf(flags.kinds)
   const priceMinorPerHour = flags.price ?? priceOf(context.io.environment.AGENTGYM_WORKER_PRICE_MINOR)
+  const gangAddress = gangAddressOf(flags)
   const connection = await findConnection(context, flags.server)
   const { server, token } = connection
   if (token === null) {
@@ -128,7 +143,7 @@ async function runJobs(flags: WorkerFlags, context: CommandContext): Promise<voi
   try {
     await explained(connection, () =>
       runtime.runWorker({
-        ...{ server, token, kinds, priceMinorPerHour },
+        ...{ server, token, kinds, priceMinorPerHour, gangAddress },
         slots: flags.slots,
         name: flags.name,
         run: flags.run,
@@ -169,6 +184,22 @@ function endTimers(seconds: number | undefined, end: () => void, abandon: () => 
   return [setTimeout(end, endMs), setTimeout(abandon, endMs + releaseMs)]
 }
 
+/** Where workers of the same run reach this one. Undefined: it trains alone. */
+function gangAddressOf({ gangs = false, advertiseAddress, run, gpuOnly }: WorkerFlags): string | undefined {
+  if (!gangs) {
+    if (advertiseAddress === undefined) return undefined
+    throw invalid('advertise-address', '--advertise-address needs --gangs', 'Add --gangs, on trusted networks only.')
+  }
+  if (run !== undefined || gpuOnly)
+    throw invalid(
+      'gangs',
+      `--gangs and ${run === undefined ? '--gpu-only' : '--run'} cannot be combined`,
+      'Runs of several workers train on CPUs, on workers that take any run.',
+    )
+  const { address, port } = hostAndPort('--advertise-address', advertiseAddress ?? `${hostname()}:${gangPort}`)
+  return address.includes(':') ? `[${address}]:${port}` : `${address}:${port}`
+}
+
 function runId(text: string): string {
   if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/.test(text)) return text
   throw invalid(
@@ -205,6 +236,8 @@ const results = { replay: 'replayed', check: 'passed its checks', evaluate: 'eva
 export function workerLine(event: WorkerEvent, { paint, symbols }: Terminal): string | undefined {
   const ok = paint.accent(symbols.ok)
   if (event.event === 'waiting') return paint.dim('  Waiting for jobs.')
+  if (event.event === 'seated')
+    return paint.dim(`  Waiting for run ${event.run.slice(0, 8)}: ${event.taken} of ${event.workers} workers are there`)
   if (event.event === 'unreachable') {
     const again = formatDuration(event.retry_ms / 1_000)
     return `${symbols.warning} ${safeText(event.error.message, 200)} Retrying in ${again}.`

@@ -182,7 +182,7 @@ export function runStateText({ state, ahead, unserved, cancel_requested: ending 
     case 'paused':
       return `${symbols.warning} paused`
     case 'queued':
-      if (unserved) return `${symbols.warning} queued, no worker has its GPU`
+      if (unserved) return `${symbols.warning} queued, its workers or GPU are not connected`
       return ahead ? `queued, ${ahead} ahead` : 'queued'
     case 'running':
       return ending ? 'canceling' : 'running'

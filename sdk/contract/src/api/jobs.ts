@@ -23,6 +23,12 @@ export const workerNameSchema = z
   .max(80)
   .regex(/^[\w .:@()-]+$/)
 
+/** `host:port`; an IPv6 address is in brackets. */
+const gangAddressSchema = z
+  .string()
+  .max(260)
+  .regex(/^(?:\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+):\d{1,5}$/)
+
 const leaseField = z.string().min(1).max(200)
 /**
  * Headers of every download and upload of a job or of hosted calls. A lease is a secret, so it is never a parameter of the
@@ -79,6 +85,11 @@ export const workerDescriptionSchema = z.strictObject({
   runtime: runtimeSignatureSchema.optional(),
   /** Walls that its machine cannot put around jobs; absent: it does not say. */
   missing_walls: z.array(wallSchema).max(16).optional(),
+  /**
+   * Where other workers reach it, as `host:port`, if it may train a run together with them. Absent: it trains alone, as every
+   * worker of an older version.
+   */
+  gang: z.strictObject({ address: gangAddressSchema }).optional(),
   /** Tells machines apart, and no more: a hash of the machine's own ID. Absent: unknown. */
   machine: z
     .string()
@@ -91,13 +102,19 @@ export const leaseRequestSchema = z.strictObject({
   /** Kinds of jobs this worker accepts. */
   kinds: z.array(jobKindSchema).min(1).max(8),
   worker: workerDescriptionSchema.optional(),
-  /** Leases this run's training and nothing else, for a worker that was started for it. Absent: any job. */
+  /**
+   * Leases this run's training and nothing else, for a worker that was started for it, or that has a seat in it. Absent: any job.
+   */
   run: z.uuid().optional(),
   /** Numbers of its GPUs that no run has, in the order of the description. Absent: all. */
   free_gpus: z.array(z.int().min(0).max(63)).max(64).optional(),
   /** Leases trainings that need a GPU and nothing else. Absent: others, too. */
   gpu_only: z.literal(true).optional(),
 })
+
+/** A seat in a run of several workers, kept by asking for that run's training until all have come. */
+const gangSeatSchema = z.object({ seat: z.object({ run: z.uuid(), taken: count, workers: count }) })
+export type GangSeat = z.infer<typeof gangSeatSchema>['seat']
 
 const tarballFields = {
   /** `sha512-…` (base64) of the tarball; the download must match it. */
@@ -156,6 +173,19 @@ export const leasedTrainingSchema = z
       trajectories_every: count,
       /** GPUs that the run has to itself; null: none. Absent in older servers. */
       gpu: z.object({ count: z.int().positive(), memory_bytes: count }).nullable().optional(),
+      /**
+       * The workers that train it together; null: this one alone. All have one lease. Rank 0 listens at `address` and reports; the
+       * others only fail, release and finish. Absent in older servers.
+       */
+      gang: z
+        .object({
+          rank: count,
+          workers: z.int().min(2),
+          address: gangAddressSchema,
+          secret: z.string(),
+        })
+        .nullable()
+        .optional(),
       /** Name and version of the agent's package; null keeps the trainer's own. */
       publish: z.object({ name: z.string(), version: z.string() }).nullable(),
       budget: z.object({
@@ -211,6 +241,9 @@ export const leasedJobSchema = z
   .meta({ id: 'LeasedJob' })
 export type LeasedJob = z.infer<typeof leasedJobSchema>
 
+/** A job, or for a worker that shares runs with others a seat in one. */
+export const leaseResponseSchema = z.union([leasedJobSchema, gangSeatSchema])
+
 export const heartbeatRequestSchema = z.strictObject({ lease: leaseField, usage: workerUsageSchema.optional() })
 
 /** Why a run should stop: the worker saves a checkpoint and reports that outcome. */
@@ -264,6 +297,10 @@ export const releaseRequestSchema = z.strictObject({
   /** Training time of this attempt, in milliseconds, as in `progress`. */
   metered_ms: count.optional(),
   reason: z.string().max(400),
+  /** The attempt came to nothing, and counts: the run continues from its last checkpoint. Runs of several workers. */
+  failed: z.literal(true).optional(),
+  /** Only this worker's part is done: the others keep the lease. Runs of several workers. */
+  finished: z.literal(true).optional(),
 })
 
 /** Sent about every second; renews the lease as a heartbeat does. */

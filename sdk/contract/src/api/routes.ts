@@ -400,7 +400,7 @@ export const apiRoutes = {
   'POST /v1/jobs/lease': {
     ...asWorker,
     body: jobs.leaseRequestSchema,
-    response: jobs.leasedJobSchema,
+    response: jobs.leaseResponseSchema,
     mayBeEmpty: true,
   },
   'POST /v1/jobs/{id}/heartbeat': { body: jobs.heartbeatRequestSchema, response: jobs.heartbeatSchema },

@@ -74,6 +74,14 @@ export const startRunRequestSchema = z.strictObject({
     .describe(
       'Only workers with such a GPU train the run. Learner and rollouts then compute where it pays, unless the settings say. Default: what the settings need.',
     ),
+  workers: z
+    .int()
+    .min(1)
+    .max(64)
+    .optional()
+    .describe(
+      'Workers that train the run together, sharing its environments: all of them or none. For PPO, A2C and GRPO on CPUs. Default: 1.',
+    ),
   budget_minor: z
     .int()
     .positive()
@@ -137,6 +145,8 @@ export const runSchema = z
     ahead: count.nullable(),
     /** GPUs that it needs; null: none. Absent in older servers. */
     gpu: z.object({ count, memory_bytes: count }).nullable().optional(),
+    /** Workers that train it together. Absent in older servers. */
+    workers: count.optional(),
     /** Why no connected worker can train it, in a sentence; null unless it is queued and none can. Absent in older servers. */
     unserved: z.string().nullable().optional(),
     /** GPUs of its worker, 0 to 1; null unless a worker with GPUs trains it. Absent in older servers. */
@@ -432,7 +442,7 @@ export const serverStatusSchema = z
     runs: z.object({
       queued: count,
       running: count,
-      /** Queued ones that need a GPU no connected worker has; absent in older servers. */
+      /** Queued ones that no connected worker can train, or too few; absent in older servers. */
       unserved: count.optional(),
     }),
     currency: z.string(),

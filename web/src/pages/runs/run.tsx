@@ -309,7 +309,7 @@ function RunHead({ read: { run, evaluations }, unattended }: { read: ReadRun; un
 
 function waiting({ unserved, ahead }: Run, unattended: boolean): string {
   if (unattended) return 'no worker is connected'
-  return unserved ? 'no worker has its GPU' : queuePosition(ahead)
+  return unserved ? 'its workers or GPU are not connected' : queuePosition(ahead)
 }
 
 /** `GPU 91% busy, 40% of its memory`; empty if the worker does not say. */

@@ -51,6 +51,7 @@ import { appeals } from './0050-appeals.ts'
 import { largeTables } from './0051-large-tables.ts'
 import { agentSums } from './0052-agent-sums.ts'
 import { rentals } from './0053-rentals.ts'
+import { gangs } from './0055-gangs.ts'
 import type { Migration } from './migration.ts'
 
 /** All of them, in order. The next one is added at the end. */
@@ -108,4 +109,5 @@ export const migrations: readonly Migration[] = [
   largeTables,
   agentSums,
   rentals,
+  gangs,
 ]
