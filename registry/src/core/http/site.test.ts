@@ -243,6 +243,7 @@ describe('the site’s host', () => {
     const services: Services = app.services
     const host = siteHost(services, noPolicies)
     expect(Object.keys(host).sort()).toEqual([
+      'commandUrl',
       'currency',
       'formKey',
       'log',
@@ -253,6 +254,7 @@ describe('the site’s host', () => {
       'testMoney',
       'version',
     ])
+    expect(siteHost(services, noPolicies, '/cli/agentgym.tgz').commandUrl).toBe(`${host.publicUrl}/cli/agentgym.tgz`)
     expect(host.formKey).toHaveLength(32)
     expect(Buffer.from(host.formKey).equals(Buffer.from(services.config.secret))).toBe(false)
     expect(Buffer.from(siteHost(services, noPolicies).formKey).equals(Buffer.from(host.formKey))).toBe(true)
