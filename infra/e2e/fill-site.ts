@@ -16,7 +16,7 @@ export type FilledSite = {
 
 /**
  * Something for every page: `acme` has a scenario, a verified agent that is sold, runs, an organization `guild`, a token
- * and a spend limit; `buyer` has paid, bought, reviewed and reported; `operator` has all of it to look after.
+ * and a spend limit, and two packages that were taken down, of which it appeals one; `buyer` has paid, bought, reviewed and reported; `operator` has all of it to look after.
  */
 export async function fillSite(site: TestSite): Promise<FilledSite> {
   const { owner, publish } = await openPublisher(site)
@@ -24,6 +24,11 @@ export async function fillSite(site: TestSite): Promise<FilledSite> {
   await publishVerified(site, owner, 'solver', '@acme/maze', { returnOf: (episode) => episode % 7 })
   const sample = sampleEpisode({ policy: 'agent' })
   await publishVerified(site, owner, 'walker', '@acme/maze', { sample, returnOf: (episode) => episode % 5 })
+  for (const base of ['banned', 'appealed']) {
+    await publish(base, sampleEpisode())
+    await done(await site.browserOf('operator'), 'POST', `/v1/packages/@acme/${base}/take-down`, { reason: 'Copied.' })
+  }
+  await done(owner, 'POST', '/v1/packages/@acme/appealed/appeals', { text: 'It is my own.' })
   const price = { kind: 'one_time', amount_minor: 2_500, terms: 'Not for resale.' }
   await done(owner, 'PUT', '/v1/packages/@acme/solver/price', price)
   await done(owner, 'POST', '/v1/organisations', { username: 'guild' })

@@ -57,14 +57,14 @@ function journey({ width, javaScriptEnabled }: (typeof ways)[number]): void {
     await type(author, ['scenario', 'publish', 'cart-pole'])
   })
 
-  it('finds it, with how to install it', async () => {
+  it('finds it, with how to train on it', async () => {
     const { page } = seller
     await page.goto('/')
     await page.getByLabel('Search scenarios and agents').fill(scenario)
     await page.keyboard.press('Enter')
     await page.waitForURL('**/packages?q=*')
     await page.locator(`a[href="/packages/${scenario}"]`).first().click()
-    await page.locator(`[data-copy="agentgym install ${scenario}"]`).waitFor()
+    await page.locator(`[data-copy="agentgym train ${scenario}"]`).waitFor()
     await page.getByRole('link', { name: 'Train on this server' }).click()
     await page.waitForURL('**/runs/new?scenario=*')
   })

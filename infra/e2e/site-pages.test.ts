@@ -5,7 +5,14 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { listed } from '@agentgym/registry/testing'
-import { axeFindings, type Browser, type OpenedPage, openChromium, openVisitor } from '@agentgym/testkit/browser'
+import {
+  axeFindings,
+  type Browser,
+  controlsInView,
+  type OpenedPage,
+  openChromium,
+  openVisitor,
+} from '@agentgym/testkit/browser'
 import { openTestSite, type TestBrowser, type TestSite } from '@agentgym/testkit/site'
 import { isLong } from '@agentgym/testkit/tier'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
@@ -101,11 +108,57 @@ const samples: Record<string, Sample> = {
   '/orders/:id/refund': ({ order }) => ({ path: `/orders/${order}/refund`, as: 'buyer' }),
 }
 
+/** Paths that are no pages, and why. */
+const noPages: Record<string, RegExp> = {
+  'read by crawlers': /^\/(robots\.txt|sitemap\.xml|sitemaps\/.*)$/,
+  'fetched by replays': /^\/runs\/.*\/episodes\/:iteration$/,
+  'icons and the manifest': /^\/[\w-]+\.(png|ico|webmanifest)$/,
+}
+const isNoPage = (path: string) => Object.values(noPages).some((pattern) => pattern.test(path))
+
 const visitors = { public: null, account: 'acme', member: 'acme', owner: 'acme', operator: 'operator' }
-/** Pages, without robots.txt, sitemaps, and what replays fetch. */
-const routes = siteRoutes.filter(
-  ({ method, path }) => method === 'get' && !/\.(txt|xml)|\/episodes\//.test(path.replaceAll('\\', '')),
-)
+const routes = siteRoutes.filter(({ method, path }) => method === 'get' && !isNoPage(path))
+
+/** Pages that a route shows in other states. */
+const otherPages: Record<string, Visited & { status?: number }> = {
+  'agents list': { path: '/packages?kind=agent', as: null },
+  agent: { path: '/packages/@acme/solver', as: null },
+  'no results': { path: '/packages?q=none-of-these', as: null },
+  'no such page': { path: '/no/such', as: null, status: 404 },
+  'taken down': { path: '/packages/@acme/banned', as: 'acme' },
+  appeal: { path: '/packages/@acme/banned/appeal', as: 'acme' },
+  'appeal that was sent': { path: '/packages/@acme/appealed/appeal', as: 'acme' },
+}
+
+/**
+ * Most links and controls that a visitor sees of a page without scrolling, at 1440 by 900. To add one, fold or remove another: what
+ * a visitor of the page does not need first has a place behind a disclosure.
+ */
+const mostControls: Record<string, number> = {
+  '/': 17,
+  '/packages': 22,
+  'agents list': 20,
+  '/packages/:scope/:name': 20,
+  agent: 19,
+  // Two agents, and the switch to compare them.
+  '/packages/:scope/:name/agents': 21,
+  '/packages/:scope/:name/agents/compare': 16,
+  '/packages/:scope/:name/files': 24,
+  '/packages/:scope/:name/versions': 20,
+  '/packages/:scope/:name/reviews': 20,
+  '/packages/:scope/:name/try': 20,
+  '/packages/:scope/:name/play': 21,
+  '/buy/:scope/:name': 3,
+  '/orders/:id': 12,
+  '/runs': 21,
+  '/runs/new': 14,
+  // The bell of unread notifications, what the curves show, and a link to each of two runs.
+  '/runs/compare': 10,
+  '/runs/sweep': 15,
+  '/runs/:id{[0-9a-f-]+}': 12,
+  '/runs/:id{[0-9a-f-]+}/shared/:secret': 8,
+  '/dashboard': 24,
+}
 
 function sampleOf({ path, rule }: (typeof routes)[number]): Visited {
   const sample = samples[path]?.(filled)
@@ -153,13 +206,23 @@ function hasAxe(pattern: string, size: Size): boolean {
   return isLong || chosen === sizes.indexOf(size)
 }
 
+it('visits every page', () => {
+  const known = site.patterns().flatMap(({ method, path }) => (method === 'get' ? [path] : []))
+  expect(known.filter((path) => !isNoPage(path) && !routes.some((one) => one.path === path))).toEqual([])
+  expect(Object.entries(noPages).filter(([, pattern]) => !known.some((path) => pattern.test(path)))).toEqual([])
+})
+
 describe.each(sizes)('at $width px, $colorScheme', (size) => {
   const { width } = size
-  it.each(routes.map((one) => [one.path, one] as const))('%s', { timeout: 300_000 }, async (pattern, one) => {
-    const { path, as } = sampleOf(one)
+  const looks = [
+    ...routes.map((one) => [one.path, () => ({ ...sampleOf(one), status: 200 })] as const),
+    ...Object.entries(otherPages).map(([name, visited]) => [name, () => ({ status: 200, ...visited })] as const),
+  ]
+  it.each(looks)('%s', { timeout: 300_000 }, async (pattern, look) => {
+    const { path, as, status } = look()
     const { page, complaints } = await visitorOf(as, size)
     const response = await page.goto(path, { waitUntil: 'load' })
-    expect(response?.status()).toBe(200)
+    expect(response?.status()).toBe(status)
     const type = response?.headers()['content-type'] ?? ''
     if (pattern.endsWith('.atom')) {
       expect(type).toContain('application/atom+xml')
@@ -180,9 +243,15 @@ describe.each(sizes)('at $width px, $colorScheme', (size) => {
         .replaceAll(/\W+/g, '-')
         .replaceAll(/^-|-$/g, '') || 'home'
     await page.screenshot({ path: join(screenshots, `${name}-${width}.png`), fullPage: true })
+    if (width === 1440) {
+      const found = await controlsInView(page)
+      if (pattern in mostControls && found.length > mostControls[pattern])
+        expect(found).toHaveLength(mostControls[pattern])
+    }
     if (hasAxe(pattern, size)) expect(await axeFindings(page)).toEqual([])
     // Taken out: the next page starts with none, or with what this one says too late.
-    expect(complaints.splice(0)).toEqual([])
+    const expected = status === 200 ? '' : `the server responded with a status of ${status}`
+    expect(complaints.splice(0).filter((text) => expected === '' || !text.includes(expected))).toEqual([])
   })
 })
 

@@ -30,6 +30,19 @@ export async function openVisitor(
   return { page, context, complaints }
 }
 
+const controls = 'a[href], button, input:not([type=hidden]), select, textarea, summary'
+
+/** Links and controls that the visitor sees without scrolling, as text and position. */
+export function controlsInView(page: Page): Promise<string[]> {
+  return page.evaluate(`[...document.querySelectorAll('${controls}')].flatMap((element) => {
+    const { top, left, bottom, right, width, height } = element.getBoundingClientRect()
+    const inView = bottom > 0 && right > 0 && top < innerHeight && left < innerWidth && width > 1 && height > 1
+    if (!inView || !element.checkVisibility({ visibilityProperty: true, opacityProperty: true })) return []
+    const name = element.getAttribute('aria-label') ?? element.textContent.trim().replace(/\\s+/g, ' ')
+    return [element.localName + ' ' + name.slice(0, 40) + ' at ' + Math.round(top)]
+  })`)
+}
+
 type AxeNode = { html: string; any: { message: string }[] }
 
 /** What axe-core finds wrong with the page as it stands, a line a rule. */

@@ -179,7 +179,7 @@ describe('an agent', () => {
     const { text } = await open('/packages/@acme/solver')
     const [results, made] = text.split('<details class="package-made">')
     expect(results).toContain('id="evaluation"')
-    for (const part of ['>Algorithm<', 'id="spaces"', 'id="checks"']) {
+    for (const part of ['>Network<', 'id="spaces"', 'id="checks"']) {
       expect(results).not.toContain(part)
       expect(made).toContain(part)
     }

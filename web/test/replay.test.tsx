@@ -133,7 +133,8 @@ describe('a replay', () => {
     await paused(page).waitFor({ state: 'attached' })
     await page.evaluate('scrollTo(0, 0)')
     await playing(page).waitFor()
-    await page.getByLabel('Speed').selectOption('4')
+    await page.getByLabel('Steps and speed').click()
+    await page.getByLabel('Speed', { exact: true }).selectOption('4')
     await until(page, STEPS)
     await page.getByRole('button', { name: 'Play' }).waitFor()
     expect(await place(page)).toMatch(/^translate\(288\.00 /)
@@ -173,6 +174,7 @@ describe('a replay', () => {
     await page.keyboard.press('ArrowRight')
     await until(page, 2)
     await page.getByText('Step 2: right, reward 1, return so far 2.').waitFor()
+    await page.getByLabel('Steps and speed').click()
     await page.getByRole('button', { name: 'Step back' }).click()
     await until(page, 1)
     await page.getByRole('button', { name: 'Step forward' }).click()
@@ -208,7 +210,8 @@ describe('a replay', () => {
   it('plays one player after the other', async () => {
     const { page, context } = await open('/replay/cart?beside=driven')
     await until(page, 1)
-    await page.getByLabel('Speed').selectOption('4')
+    await page.getByLabel('Steps and speed').click()
+    await page.getByLabel('Speed', { exact: true }).selectOption('4')
     await page.getByText(`${STEPS / 2} / ${STEPS / 2}`, { exact: true }).waitFor()
     await page.getByRole('button', { name: 'Play' }).waitFor()
     await context.close()
@@ -221,6 +224,7 @@ describe('a replay', () => {
     await play.click()
     await page.getByText('The episode could not be loaded.').waitFor()
     await page.unroute(`**${episodePath}`)
+    await page.getByLabel('Steps and speed').click()
     await page.getByRole('button', { name: 'Step forward' }).click()
     await page.getByText('Step 1:').waitFor()
     await context.close()
@@ -248,6 +252,7 @@ describe('a replay', () => {
       'customer found: yes',
       `${hostile}: no`,
     ])
+    await page.getByLabel('Steps and speed').click()
     await page.getByRole('button', { name: 'Step forward' }).click()
     const [first, second] = ['lookup_user', hostile].map((text) =>
       page.locator('.transcript-call').filter({ hasText: text }),

@@ -93,12 +93,8 @@ function SiteFooter({ plain }: { plain: boolean }) {
         </span>
         {!plain && (
           <nav aria-label="More">
-            <a href="/docs">Docs</a>
-            <a href="/docs/api">API</a>
             <a href="/docs/pricing">Pricing</a>
-            <a href="/docs/terms">Terms</a>
-            <a href="/docs/privacy">Privacy</a>
-            <a href="/docs/acceptable-use">Acceptable use</a>
+            <a href="/docs#policies">Terms and policies</a>
           </nav>
         )}
         <ThemeSwitch />

@@ -66,15 +66,15 @@ function Mark() {
   )
 }
 
-/** Links to the notifications, with the number of unread ones. */
+/** Links to the notifications while some are unread; the menu does always. */
 function NotificationBell() {
   const { account } = usePage()
-  if (account === null) return null
-  const { unread_notifications: unread } = account
+  const unread = account?.unread_notifications ?? 0
+  if (unread === 0) return null
   return (
     <a class="bell" href="/notifications" aria-label={`Notifications, ${unread} unread`} title="Notifications">
       <Icon name="bell" />
-      {unread > 0 && <span class="bell-count">{unread > 99 ? '99+' : unread}</span>}
+      <span class="bell-count">{unread > 99 ? '99+' : unread}</span>
     </a>
   )
 }
@@ -102,6 +102,7 @@ function AccountMenu() {
       <div class="menu-list">
         <a href="/dashboard">Dashboard</a>
         <a href="/runs">Runs</a>
+        <a href="/notifications">Notifications</a>
         <a href="/orders">Purchases</a>
         <a href="/balance">Balance</a>
         <a href="/earnings">Earnings</a>

@@ -16,21 +16,24 @@ const themes: { theme: Theme; sign: IconName; label: string }[] = [
 export function ThemeSwitch() {
   const { theme: chosen, address } = usePage()
   return (
-    <form class="theme-switch" method="post" action="/theme" aria-label="Theme">
-      <input type="hidden" name="next" value={address} />
-      {themes.map(({ theme, sign, label }) => (
-        <button
-          type="submit"
-          name="theme"
-          value={theme}
-          aria-pressed={theme === chosen ? 'true' : 'false'}
-          aria-label={label}
-          title={label}
-        >
-          <Icon name={sign} size={14} />
-        </button>
-      ))}
-    </form>
+    <details class="theme-menu">
+      <summary>Theme</summary>
+      <form class="theme-switch" method="post" action="/theme" aria-label="Theme">
+        <input type="hidden" name="next" value={address} />
+        {themes.map(({ theme, sign, label }) => (
+          <button
+            type="submit"
+            name="theme"
+            value={theme}
+            aria-pressed={theme === chosen ? 'true' : 'false'}
+            aria-label={label}
+            title={label}
+          >
+            <Icon name={sign} size={14} />
+          </button>
+        ))}
+      </form>
+    </details>
   )
 }
 

@@ -69,7 +69,8 @@ function browseTitle({ q, kind, category, scenario }: BrowseQuery): string {
 
 /** Active filters, each with a button to remove it. */
 function Chosen({ query }: { query: BrowseQuery }) {
-  const chosen = (['q', ...facetNames] as const).filter((name) => query[name] !== undefined)
+  // The title says the kind, and its filter removes it.
+  const chosen = (['q', ...facetNames] as const).filter((name) => name !== 'kind' && query[name] !== undefined)
   return (
     <ul class="chosen">
       {chosen.map((name) => (
@@ -97,13 +98,18 @@ function Sorts({ query }: { query: BrowseQuery }) {
   const offered = query.q === undefined ? sorts.filter(({ sort }) => sort !== 'relevance') : sorts
   const current = query.q === undefined && query.sort === 'relevance' ? 'downloads' : query.sort
   return (
-    <nav class="sorts" aria-label="Sort">
-      {offered.map(({ sort, title }) => (
-        <a href={browseAddress(query, { sort })} aria-current={sort === current ? 'true' : undefined}>
-          {title}
-        </a>
-      ))}
-    </nav>
+    <details class="menu sort-menu">
+      <summary>
+        Sort: {sorts.find(({ sort }) => sort === current)?.title} <Icon name="chevron-down" size={14} />
+      </summary>
+      <nav class="menu-list" aria-label="Sort">
+        {offered.map(({ sort, title }) => (
+          <a href={browseAddress(query, { sort })} aria-current={sort === current ? 'true' : undefined}>
+            {title}
+          </a>
+        ))}
+      </nav>
+    </details>
   )
 }
 
@@ -134,7 +140,7 @@ const facetTitles: Record<FacetName, string> = {
 }
 
 /** Values shown at once; the others open on demand. */
-const mostShown = 8
+const mostShown = 5
 
 /** Filters with the number of packages for each value. Collapsed on phones. */
 function Facets({ counts, query }: { counts: FacetCounts; query: BrowseQuery }) {

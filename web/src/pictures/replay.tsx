@@ -108,11 +108,6 @@ const speeds = [0.25, 0.5, 1, 2, 4]
 export function ReplayControls({ last, size = 'large' }: { last: number; size?: ReplayProps['size'] }) {
   return (
     <div class="replay-controls">
-      {size === 'large' && (
-        <button class="replay-button" type="button" data-replay-do="back" aria-label="Step back">
-          <Icon name="chevron-right" />
-        </button>
-      )}
       <button class="replay-button replay-play" type="button" data-replay-do="play" aria-label="Play">
         <span class="replay-idle">
           <Icon name="play" />
@@ -121,22 +116,30 @@ export function ReplayControls({ last, size = 'large' }: { last: number; size?: 
           <Icon name="pause" />
         </span>
       </button>
-      {size === 'large' && (
-        <button class="replay-button" type="button" data-replay-do="forward" aria-label="Step forward">
-          <Icon name="chevron-right" />
-        </button>
-      )}
       <input class="replay-range" type="range" min="0" max={last} step="1" value="0" aria-label="Step" />
       {size === 'large' && (
         <>
           <span class="replay-at">0 / {last}</span>
-          <select class="replay-speed" aria-label="Speed">
-            {speeds.map((speed) => (
-              <option value={speed} selected={speed === 1}>
-                {speed}×
-              </option>
-            ))}
-          </select>
+          <details class="replay-more">
+            <summary aria-label="Steps and speed" title="Steps and speed">
+              <Icon name="chevron-down" />
+            </summary>
+            <div>
+              <button class="replay-button" type="button" data-replay-do="back" aria-label="Step back">
+                <Icon name="chevron-right" />
+              </button>
+              <button class="replay-button" type="button" data-replay-do="forward" aria-label="Step forward">
+                <Icon name="chevron-right" />
+              </button>
+              <select class="replay-speed" aria-label="Speed">
+                {speeds.map((speed) => (
+                  <option value={speed} selected={speed === 1}>
+                    {speed}×
+                  </option>
+                ))}
+              </select>
+            </div>
+          </details>
         </>
       )}
     </div>

@@ -71,7 +71,7 @@ function DocsIndex({ groups }: { groups: DocGroup[] }) {
       <div class="docs-groups">
         {groups.map(({ title, entries }) => (
           <section>
-            <h2>{title}</h2>
+            <h2 id={title.toLowerCase().replaceAll(' ', '-')}>{title}</h2>
             <ul>
               {entries.map(({ slug, title, summary }) => (
                 <li>

@@ -12,13 +12,12 @@ import { ComparedTable } from '../../components/compared-table.tsx'
 import { Command } from '../../components/controls.tsx'
 import { LevelTable } from '../../components/level-table.tsx'
 import { Notice } from '../../components/messages.tsx'
-import { Metric, Metrics } from '../../components/metrics.tsx'
+import { Detail, Metric, Metrics } from '../../components/metrics.tsx'
 import { Outcome } from '../../components/outcome.tsx'
 import { packageAddress } from '../../components/package-list.tsx'
 import { type Column, Table } from '../../components/table.tsx'
 import { Time } from '../../components/values.tsx'
 import { CalibrationPart } from './calibration.tsx'
-import { Detail } from './package-frame.tsx'
 
 /** Result of re-running an agent on held-out seeds, with its signed statement; or why there is none. */
 export function EvaluationSection({ details }: { details: VersionDetails }) {

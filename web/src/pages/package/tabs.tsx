@@ -56,7 +56,7 @@ export const packageTabRoutes = [
 
 type Entry = Leaderboard['entries'][number]
 
-/** Of a form that compares agents. */
+/** Shown once the form's disclosure is open. */
 const tickColumn: Column<Entry> = {
   title: 'Compare',
   cell: ({ agent }) => <input type="checkbox" name="agents" value={agent.name} aria-label={`Compare ${agent.name}`} />,
@@ -135,12 +135,17 @@ function AgentsTab({ board, name, first }: { board: Leaderboard; name: string; f
         </EmptyState>
       ) : (
         <form method="get" action={`${address}/compare`} class="agents">
+          {entries.length > 1 && (
+            <details class="agents-compare">
+              <summary class="button button-quiet button-small">Compare agents</summary>
+              <span class="dim">Select two to four.</span> <Button size="small">Compare selected</Button>
+            </details>
+          )}
           <Table
             rows={entries}
             columns={entries.length > 1 ? [tickColumn, ...agentColumns] : agentColumns}
             caption={`Verified agents of ${scenario.name}@${scenario.version}`}
           />
-          {entries.length > 1 && <Button>Compare selected</Button>}
         </form>
       )}
       {first && board.people != null && <People people={board.people} name={name} />}

@@ -71,7 +71,6 @@ function ComparePage({ compared, chosen, others, address }: ComparePageProps) {
     <div class="workspace" data-compare data-compare-live={goOn ? 'yes' : undefined}>
       <div class="workspace-head">
         <h1>Compare runs</h1>
-        <Button href="/runs">View all runs</Button>
       </div>
       {compared.length === 0 ? (
         <EmptyState title="No runs selected">
@@ -85,25 +84,34 @@ function ComparePage({ compared, chosen, others, address }: ComparePageProps) {
               {chosen.by === '' && ' Group them to compare more.'}
             </Notice>
           )}
-          <Choices chosen={{ ...chosen, metric: metric.path }} metrics={metrics} compared={compared} />
+          <details class="more">
+            <summary>
+              {metric.title}, {groupingText(chosen.by)}
+            </summary>
+            <div class="more-fields">
+              <Choices chosen={{ ...chosen, metric: metric.path }} metrics={metrics} compared={compared} />
+            </div>
+          </details>
           <div data-part="curves" class="compare-curves">
             {byScenario(compared).map((runs) => (
               <ScenarioChart runs={runs} metric={metric} by={chosen.by} />
             ))}
           </div>
           <div data-part="metrics">
-            <Table caption="Runs side by side" rows={rowsOf(compared, chosen)} columns={columnsOf(compared)} />
+            <Table caption="Runs side by side" rows={rowsOf(compared)} columns={columnsOf(compared)} />
           </div>
           <details class="more">
-            <summary>Share</summary>
+            <summary>Add, remove, share</summary>
             <div class="more-fields">
-              <p class="dim">Opens this comparison for everyone who can see its runs.</p>
+              <RemoveRuns chosen={chosen} compared={compared} />
+              {others.length > 0 && <AddRuns chosen={chosen} others={others} />}
+              <p class="dim">The link opens this comparison for everyone who can see its runs.</p>
               <Command text={address} label="Copy link" />
             </div>
           </details>
         </>
       )}
-      {others.length > 0 && <AddRuns chosen={chosen} others={others} />}
+      {compared.length === 0 && others.length > 0 && <AddRuns chosen={chosen} others={others} />}
     </div>
   )
 }
@@ -165,6 +173,11 @@ function groupName(run: Run, by: string): string {
   return by === 'algorithm' ? run.algorithm.toUpperCase() : `${by}=${JSON.stringify(run.settings[by] ?? null)}`
 }
 
+function groupingText(by: string): string {
+  if (by === '') return 'not grouped'
+  return by === 'seed' ? 'same settings, all seeds' : `grouped by ${by}`
+}
+
 type ChoicesProps = { chosen: Chosen; metrics: RunMetric[]; compared: ComparedRun[] }
 
 function Choices({ chosen: { ids, metric, by }, metrics, compared }: ChoicesProps) {
@@ -224,7 +237,7 @@ function columnsOf(compared: ComparedRun[]): Column<Row>[] {
   ]
 }
 
-function rowsOf(compared: ComparedRun[], chosen: Chosen): Row[] {
+function rowsOf(compared: ComparedRun[]): Row[] {
   const runs = compared.map(({ run }) => run)
   const row = (name: string, cell: (run: Run) => string): Row => {
     const cells = runs.map(cell)
@@ -233,12 +246,9 @@ function rowsOf(compared: ComparedRun[], chosen: Chosen): Row[] {
   const drawn = (name: string, cell: (run: Run) => Child): Row => ({ name, cells: runs.map(cell), differs: false })
   return [
     drawn('Run', ({ id }) => (
-      <>
-        <a class="mono" href={`/runs/${id}`}>
-          {id.slice(0, 8)}
-        </a>{' '}
-        <a href={addressOf({ ...chosen, ids: chosen.ids.filter((other) => other !== id) })}>Remove</a>
-      </>
+      <a class="mono" href={`/runs/${id}`}>
+        {id.slice(0, 8)}
+      </a>
     )),
     drawn('State', ({ state }) => <RunState state={state} />),
     drawn('Outcome', ({ evaluation }) =>
@@ -260,6 +270,20 @@ function rowsOf(compared: ComparedRun[], chosen: Chosen): Row[] {
 function addressOf({ ids, metric, by }: Chosen): string {
   const query = new URLSearchParams([...ids.map((id): [string, string] => ['ids', id]), ['metric', metric], ['by', by]])
   return `/runs/compare?${query}`
+}
+
+function RemoveRuns({ chosen, compared }: { chosen: Chosen; compared: ComparedRun[] }) {
+  return (
+    <ul class="compare-remove">
+      {compared.map(({ run }) => (
+        <li>
+          <a href={addressOf({ ...chosen, ids: chosen.ids.filter((id) => id !== run.id) })}>
+            Remove {runName(run)} <span class="mono dim">{run.id.slice(0, 8)}</span>
+          </a>
+        </li>
+      ))}
+    </ul>
+  )
 }
 
 function AddRuns({ chosen: { ids, metric, by }, others }: { chosen: Chosen; others: Run[] }) {
