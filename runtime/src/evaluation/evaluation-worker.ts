@@ -44,6 +44,8 @@ export type EvaluationRequest = {
   /** For the texts that a sentence encoder reads. */
   encoders: EncoderSet
   episodes: number
+  /** Default: `EVALUATION_ENVIRONMENTS`. */
+  environments?: number
   seed: number
   taskOrder: TaskOrder
   /** Plays held-out episodes that none of these evaluations plays. */
@@ -137,9 +139,9 @@ type Reply = (message: EvaluationReply) => void
 
 /** Environments that play the episodes of the evaluation side by side. */
 function optionsOf(request: EvaluationRequest, reply: Reply) {
-  const { scenario, episodes, seed, taskOrder, apartFrom, limits } = request
+  const { scenario, episodes, environments = EVALUATION_ENVIRONMENTS, seed, taskOrder, apartFrom, limits } = request
   return {
-    environments: isExternal(scenario) ? scenario.evaluationEnvironments : EVALUATION_ENVIRONMENTS,
+    environments: isExternal(scenario) ? scenario.evaluationEnvironments : environments,
     ...{ seed, limits, plan: { split: 'eval', episodes, taskOrder, apartFrom } as const },
     watchTexts: request.sample !== undefined,
     ...(request.logs ? { logs: { keep: true, take: (logs: ScenarioLogs) => reply({ type: 'logs', logs }) } } : {}),

@@ -28,6 +28,8 @@ export type EvaluationTask = {
   /** For the texts that a sentence encoder reads: the same in all evaluations of one thread. */
   encoders: EncoderSet
   episodes: number
+  /** Side by side, where results need not be those of other evaluations bit for bit; by default as many as in all of them. */
+  environments?: number
   /** Held-out episodes are numbered; with the seed, the number decides everything in an episode. Below 2^53. */
   seed: number
   taskOrder: TaskOrder

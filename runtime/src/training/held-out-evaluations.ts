@@ -10,7 +10,7 @@ import type {
 import type { PlayedEpisodes } from '@agentgym/scenario/engine'
 import { fitConfidence, measureCalibration } from '../evaluation/calibration.ts'
 import type { EvaluatedEpisodes, EvaluationTask, Evaluator } from '../evaluation/evaluator.ts'
-import type { EnvironmentSource } from '../external/external-source.ts'
+import { type EnvironmentSource, isExternal } from '../external/external-source.ts'
 import { exportModel } from '../policy/policy-graph.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import type { ScenarioDescription } from '../sandbox/vector-environment.ts'
@@ -42,7 +42,7 @@ export type HeldOutEpisodes = {
   limits: JobLimits
   description: Pick<ScenarioDescription, 'tasks'>
   settings: { evaluation_episodes: number; calibration_episodes: number }
-  /** How to draw the episode that each selection writes down; null: it writes none. */
+  /** How to draw the episode that each selection writes down, or that is played by itself; null: none is. */
   sample: { view: ScenarioView | null } | null
 }
 
@@ -80,6 +80,13 @@ export async function evaluateHeldOut(
   return { evaluation: { ...evaluation, calibration }, clear, confidence, sampled }
 }
 
+/** The first episode of selections, alone, with these weights; null where an environment cannot be drawn. */
+export async function sampleHeldOut(parts: HeldOutEpisodes, weights: Float32Array): Promise<SampledEpisode | null> {
+  if (parts.sample === null || isExternal(parts.scenario)) return null
+  const alone = { episodes: 1, environments: 1, seed: evaluationSeeds.selection, sample: parts.sample }
+  return (await play(parts, exportModel(parts.policy, weights), alone)).sampled
+}
+
 /** Null where calibration is left out, or no episodes can be kept apart. */
 async function calibrate(parts: HeldOutEpisodes, model: Uint8Array): Promise<ConfidenceMap | null> {
   const { description, settings } = parts
@@ -104,7 +111,10 @@ export function episodesOfEvaluations(evaluationEpisodes: number): PlayedEpisode
 async function play(
   { evaluator, scenario, success, policy, encoders, limits }: HeldOutEpisodes,
   model: Uint8Array,
-  episodes: Pick<EvaluationTask, 'episodes' | 'seed' | 'choices' | 'baselines' | 'apartFrom' | 'sample'>,
+  episodes: Pick<
+    EvaluationTask,
+    'episodes' | 'environments' | 'seed' | 'choices' | 'baselines' | 'apartFrom' | 'sample'
+  >,
 ): Promise<EvaluatedEpisodes & { sampled: SampledEpisode | null }> {
   const task = { scenario, success, policy, encoders, limits, model, ownModel: true, taskOrder: 'drawn' as const }
   let sample: SampleEpisode | null = null

@@ -12,6 +12,7 @@ import {
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { failureOf, removeFixtures, scenarioOf, temporaryFolder } from '../../test/scenario-fixture.ts'
 import type { BuiltScenario } from '../sandbox/build-scenario.ts'
+import { decodeCheckpoint } from './checkpoint.ts'
 import { packageAgent } from './package-agent.ts'
 import type { RunTrainingOptions } from './run-training.ts'
 import { checkpointOf, recordedTraining } from './testing/recorded-training.ts'
@@ -61,6 +62,24 @@ describe('runTraining', { timeout: 120_000 }, () => {
       expect(trajectory.steps[0].observation[1]).toBe(0)
     }
     expect(outcome).toMatchObject({ steps: 960, iterations: 12, stepsOfWeights: 960 })
+  })
+
+  it('plays episodes meanwhile where it takes no evaluations, and trains the same weights', async () => {
+    const [plain, sampled] = [await run(), await run({ sample: { view: null } })]
+    expect(plain.samples).toEqual([])
+    // How many is a matter of time; the first is always played.
+    expect(sampled.samples[0][1]).toMatchObject({ iteration: 1, steps: 80 })
+    for (const [{ episode, length, ...rest }] of sampled.samples) {
+      expect(episode).toMatchObject({ policy: 'agent', steps: { length } })
+      expect(episode.steps.reduce((sum, { reward }) => sum + reward, 0)).toBeCloseTo(rest.return, 3)
+    }
+    expect(sampled.outcome?.weights).toEqual(plain.outcome?.weights)
+    expect(sampled.outcome?.evaluation).toEqual(plain.outcome?.evaluation)
+    const bytesOf = ({ checkpoints }: typeof plain) => decodeCheckpoint(checkpointOf(checkpoints, 6)[0], 'of a test')
+    const [one, other] = [bytesOf(plain), bytesOf(sampled)]
+    expect([one.weights, one.learnerState, one.episodes]).toEqual([other.weights, other.learnerState, other.episodes])
+    const evaluated = resolveTrainingPlan({}, { settings: { ...settings, evaluate_every: 480 } })
+    expect((await run({ plan: evaluated, sample: { view: null } })).samples).toEqual([])
   })
 
   it('chooses a discount by the rewards, as if it had been set, and keeps it when it is resumed', async () => {

@@ -37,7 +37,10 @@ export type RunTrainingOptions = {
   everyIteration?: boolean
   /** Iterations between sampled trajectories; null, and by default, none. */
   trajectories?: TrainingJob['trajectories']
-  /** How to draw the episode that each evaluation during training gives `onEvaluation`; null, and by default, it gives none. */
+  /**
+   * How to draw the episodes that evaluations during training give `onEvaluation`, or, without evaluations, `onSample` gets;
+   * null, and by default, there are none.
+   */
   sample?: TrainingJob['sample']
   /** Handlers are called one at a time and waited for. What one throws ends the run with that error. */
   onProgress(event: ProgressEvent): void | Promise<void>
@@ -47,6 +50,8 @@ export type RunTrainingOptions = {
   /** Takes what the scenario logs, once an iteration; left out, logs are only counted. */
   onLogs?(logs: ScenarioLogs): void | Promise<void>
   onEvaluation?(evaluation: Evaluation, place: RunPlace, sampled: SampledEpisode | null): void | Promise<void>
+  /** Of an iteration that may have passed. */
+  onSample?(sampled: SampledEpisode, place: RunPlace): void | Promise<void>
   onCheckpoint(bytes: Uint8Array, place: RunPlace & Pick<Checkpoint, 'dropped'>): void | Promise<void>
   onTrajectory?(trajectory: Trajectory): void | Promise<void>
   /** Environment steps at which the run is evaluated and ends with a checkpoint; the outcome is then null. */
@@ -114,6 +119,8 @@ function handle(message: TrainingMessage, options: RunTrainingOptions): void | P
       return options.onLogs?.(scenarioLogsSchema.parse(message.logs))
     case 'evaluation':
       return options.onEvaluation?.(message.evaluation, message.place, message.sampled)
+    case 'sample':
+      return options.onSample?.(message.sampled, message.place)
     case 'checkpoint':
       return options.onCheckpoint(message.bytes, message.place)
     case 'trajectory':

@@ -35,7 +35,7 @@ export type TrainingJob = {
   everyIteration: boolean
   /** Iterations between sampled trajectories, the first iteration's included; null samples none. */
   trajectories: { every: number } | null
-  /** How to draw the episode that is kept of each evaluation during training; null keeps none. */
+  /** How to draw the episodes that are kept of a training: of each evaluation, or at even distances; null keeps none. */
   sample: { view: ScenarioView | null } | null
   /** Sends what the scenario logs; else it is only noticed that it does. */
   logs: boolean
@@ -54,6 +54,8 @@ export type TrainingMessage =
   | { type: 'logs'; logs: ScenarioLogs }
   | { type: 'progress'; event: ProgressEvent }
   | { type: 'evaluation'; evaluation: Evaluation; place: RunPlace; sampled: SampledEpisode | null }
+  /** Of a run that takes no evaluations: `place` may be of an iteration before the last that was sent. */
+  | { type: 'sample'; sampled: SampledEpisode; place: RunPlace }
   /** `salvaged`: another process was lost; every other one sends its own. */
   | { type: 'checkpoint'; bytes: Uint8Array; place: RunPlace & Pick<Checkpoint, 'dropped'>; salvaged?: true }
   | { type: 'trajectory'; trajectory: Trajectory }

@@ -3,6 +3,7 @@ import { isBetter } from '../evaluation/summarize.ts'
 import type { Learner } from '../learner/learner-types.ts'
 import type { Algorithm, Iteration } from './algorithm.ts'
 import { type Checkpoint, MAX_REPLAY_BYTES } from './checkpoint.ts'
+import { isSampleDue } from './episode-samples.ts'
 import type { EvaluationPurpose, HeldOutEvaluation, SampledEpisode } from './held-out-evaluations.ts'
 import { isRankLost } from './joined-run.ts'
 import { appendToCurve, type CurvePoint, EpisodeStatistics, type RunClock, startClock } from './run-statistics.ts'
@@ -28,6 +29,8 @@ export type TrainingRun = {
   parent: AgentParent | null
   onProgress(event: ProgressEvent): void
   onEvaluation(evaluation: Evaluation, place: RunPlace, sampled: SampledEpisode | null): void
+  /** Takes weights with which an episode is to be played: where no evaluation writes one down, at even distances. */
+  onSampleDue?(weights: Float32Array, place: RunPlace): void
   onCheckpoint(checkpoint: Checkpoint): void
   /**
    * Environment steps at which the run is evaluated and ends with a checkpoint, as if it had been stopped; a run that ends
@@ -90,6 +93,8 @@ async function iterate(run: TrainingRun, state: RunState): Promise<TrainingResul
     run.onProgress(
       progressEvent({ ...state, done: iteration, stepsTotal: Math.max(algorithm.stepsTotal, state.steps) }),
     )
+    if (settings.evaluate_every === 0 && isSampleDue(before, state.steps, algorithm.stepsTotal))
+      run.onSampleDue?.(run.learner.weights(), placeOf(state))
 
     if (run.pauseAt !== null && (ended || state.steps >= run.pauseAt)) {
       await evaluateWeights(run, state)
@@ -182,9 +187,12 @@ async function evaluateAndKeepBest(run: TrainingRun, state: RunState): Promise<C
 async function evaluateWeights({ learner, evaluate, onEvaluation }: TrainingRun, state: RunState) {
   const weights = learner.weights()
   const { evaluation, sampled } = await evaluate(weights, 'selection')
-  const place = { iteration: state.iteration, steps: state.steps, seconds: state.clock.seconds() }
-  onEvaluation(evaluation, place, sampled)
+  onEvaluation(evaluation, placeOf(state), sampled)
   return { weights, evaluation }
+}
+
+function placeOf({ iteration, steps, clock }: RunState): RunPlace {
+  return { iteration, steps, seconds: clock.seconds() }
 }
 
 /** The last weights, or earlier ones that an evaluation on the way found better. */

@@ -33,8 +33,9 @@ import { assertContinues, type Checkpoint, decodeCheckpoint, encodeCheckpoint, s
 import { type Available, chooseDevices } from './choose-devices.ts'
 import { chooseDefaults, MEASURED_STEPS, type Measurement, measureRewards, withChosen } from './chosen-defaults.ts'
 import { dqn } from './dqn.ts'
+import { EpisodeSamples } from './episode-samples.ts'
 import { grpo } from './grpo.ts'
-import { evaluateHeldOut } from './held-out-evaluations.ts'
+import { evaluateHeldOut, type HeldOutEpisodes, sampleHeldOut } from './held-out-evaluations.ts'
 import { type JoinedRun, joinRun } from './joined-run.ts'
 import { policyOfPlan } from './policy-of-plan.ts'
 import { planRollouts, ppo } from './ppo.ts'
@@ -101,9 +102,9 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
   const observe = trajectories(job, policy, resume, send)
   const heldOut = {
     ...{ evaluator, scenario, success, policy, encoders, description, settings },
-    limits: channel.limits,
-    sample: job.sample,
+    ...{ limits: channel.limits, sample: job.sample },
   }
+  const samples = episodeSamples(job, heldOut, send)
   const algorithm = algorithmOf(plan, seed, policy, { collector: pool, learner, observe })
   const result = await runIterations({
     ...{ plan, seed, learner, resume },
@@ -112,23 +113,36 @@ serveJob<TrainingJob, TrainingOutcome>(async (job, channel) => {
     algorithm: joined?.algorithm(algorithm) ?? algorithm,
     reference: referenceOf(job, resume, learner),
     evaluate: (weights, purpose) => {
-      const evaluate = () => evaluateHeldOut(heldOut, weights, purpose)
+      const evaluate = () => samples.settled().then(() => evaluateHeldOut(heldOut, weights, purpose))
       return joined?.ranks.fromFirst(evaluate) ?? evaluate()
     },
     onProgress: progress(job, channel, (event) =>
       send({ type: 'progress', event: { ...event, ...textEncoding(pool.encoding) } }),
     ),
     onEvaluation: (evaluation, place, sampled) => send({ type: 'evaluation', evaluation, place, sampled }),
+    onSampleDue: (weights, place) => samples.add(weights, place),
     onCheckpoint: (checkpoint) => void (speaks && send(checkpointMessage(checkpoint))),
-    pauseAt: job.pauseAt,
-    stopped: channel.stopRequested,
-    agree: joined?.agree,
+    ...{ pauseAt: job.pauseAt, stopped: channel.stopRequested, agree: joined?.agree },
     onSalvage: (checkpoint) => void channel.send({ ...checkpointMessage(checkpoint), salvaged: true }),
   })
+  await samples.settled()
   if (result === null || !speaks) return null
   const checkpoint = encodeCheckpoint(result.checkpoint)
   return { plan, seed, description, policy, model: exportModel(policy, result.weights), ...result, checkpoint }
 })
+
+/** Played by the evaluator, which plays one at a time; of several processes by the first. */
+function episodeSamples(
+  { ranks }: TrainingJob,
+  heldOut: HeldOutEpisodes,
+  send: (message: TrainingMessage) => void,
+): EpisodeSamples<RunPlace> {
+  const isFirst = ranks === null || ranks.place.rank === 0
+  return new EpisodeSamples(
+    async (weights) => (isFirst ? sampleHeldOut(heldOut, weights) : null),
+    (sampled, place) => send({ type: 'sample', sampled, place }),
+  )
+}
 
 /** Loads what the plan's devices need. With `auto`, says what there is; a GPU that cannot be used is none. */
 function loadDevices({ plan: { settings }, learnerPath, gpu }: TrainingJob): Available {

@@ -9,6 +9,7 @@ import {
 } from '@agentgym/contract'
 import type { BuiltScenario } from '../sandbox/build-scenario.ts'
 import { type ScenarioCode, scenarioCode } from '../sandbox/scenario-code.ts'
+import type { SampledEpisode } from '../training/held-out-evaluations.ts'
 import { type RunTrainingOptions, runTraining } from '../training/run-training.ts'
 import type { TrainingOutcome } from '../training/training-job.ts'
 import type { RunPlace } from '../training/training-loop.ts'
@@ -49,6 +50,7 @@ export class SupervisedRun {
   #iteration: number
   #reported: number
   #evaluated: number
+  #sampled = -1
   #deaths = { iteration: -1, count: 0 }
   #overBudget = false
   #paused = false
@@ -139,7 +141,7 @@ export class SupervisedRun {
     }
   }
 
-  #handlers(): Pick<RunTrainingOptions, 'onProgress' | 'onEvaluation' | 'onCheckpoint' | 'onTrajectory'> {
+  #handlers(): Pick<RunTrainingOptions, 'onProgress' | 'onEvaluation' | 'onSample' | 'onCheckpoint' | 'onTrajectory'> {
     const { outbox, meter, trace } = this.#context
     return {
       onProgress: (event) => {
@@ -159,9 +161,10 @@ export class SupervisedRun {
         if (at.iteration <= this.#evaluated) return
         this.#evaluated = at.iteration
         outbox.addEvaluation(expected(evaluationSchema.safeParse(evaluation)), at)
-        // A run is not ended for a picture: what the server would refuse is left out.
-        const episode = runEpisodeSchema.safeParse({ ...sampled, iteration: at.iteration, steps: at.steps })
-        if (episode.success) outbox.addEpisode(episode.data)
+        if (sampled !== null) this.#addEpisode(sampled, at)
+      },
+      onSample: (sampled, place) => {
+        if (place.iteration <= this.#iteration && place.iteration > this.#sampled) this.#addEpisode(sampled, place)
       },
       onCheckpoint: (bytes, place) => {
         if (!(bytes instanceof Uint8Array) || bytes.length > checkpointBytes)
@@ -172,6 +175,14 @@ export class SupervisedRun {
       },
       onTrajectory: (trajectory) => outbox.addTrajectory(expected(trajectorySchema.safeParse(trajectory))),
     }
+  }
+
+  /** A run is not ended for a picture: what the server would refuse is left out. */
+  #addEpisode(sampled: SampledEpisode, { iteration, steps }: RunPlace): void {
+    const episode = runEpisodeSchema.safeParse({ ...sampled, iteration, steps })
+    if (!episode.success) return
+    this.#sampled = episode.data.iteration
+    this.#context.outbox.addEpisode(episode.data)
   }
 
   #placed({ iteration, steps, seconds }: RunPlace): RunPlace {

@@ -127,6 +127,8 @@ describe('a run', { timeout: 240_000 }, () => {
     const agent = await agentOf(job)
     expect(agent.model_hash).toBe(sha256(local.outcome?.model ?? new Uint8Array()))
     expect(agent.parent).toEqual({ ...publish, model_hash: from.model_hash, license: 'UNLICENSED' })
+    // Played beside the training, for it takes no evaluations.
+    expect(job.episodes.get(1)).toMatchObject({ steps: 80, episode: { policy: 'agent' } })
     // The agent as it is, before the first step.
     expect(job.evaluations.get(0)).toEqual(local.evaluations[0][0])
   })

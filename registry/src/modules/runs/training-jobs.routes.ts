@@ -132,7 +132,7 @@ const episodeRoute = defineRoute({
   subject: 'job',
   summary: 'Store an episode sampled during training',
   description:
-    'The first episode of a held-out evaluation, of at most 64 KiB. A run keeps 12, spread evenly over its steps; the first and the latest are always kept.',
+    'The first episode of a held-out evaluation, or of a run without evaluations, of at most 64 KiB. A run keeps 12, spread evenly over its steps; the first and the latest are always kept.',
   request: { params: runParams, body: { required: true, content: json(runEpisodeRequestSchema) } },
   responses: { 204: { description: 'Taken.' }, ...failures('request_too_large'), ...writeFailures },
 })

@@ -1,6 +1,7 @@
 import type { ChosenDefaults, Evaluation, ProgressEvent, Trajectory } from '@agentgym/contract'
 import type { BuiltScenario } from '../../sandbox/build-scenario.ts'
 import { scenarioCode } from '../../sandbox/scenario-code.ts'
+import type { SampledEpisode } from '../held-out-evaluations.ts'
 import { type RunTrainingOptions, runTraining } from '../run-training.ts'
 import type { RunPlace } from '../training-loop.ts'
 
@@ -16,6 +17,7 @@ export async function recordedTraining(
     evaluations: [] as [Evaluation, RunPlace][],
     checkpoints: [] as [Uint8Array, RunPlace][],
     trajectories: [] as Trajectory[],
+    samples: [] as [SampledEpisode, RunPlace][],
   }
   const outcome = await runTraining({
     scenario: await scenarioCode(scenario),
@@ -28,6 +30,7 @@ export async function recordedTraining(
     onProgress: (event) => void recorded.progress.push(event),
     onEvaluation: (evaluation, place) => void recorded.evaluations.push([evaluation, place]),
     onCheckpoint: (bytes, place) => void recorded.checkpoints.push([bytes, place]),
+    onSample: (sampled, place) => void recorded.samples.push([sampled, place]),
     onTrajectory: (trajectory) => void recorded.trajectories.push(trajectory),
     ...options,
   })

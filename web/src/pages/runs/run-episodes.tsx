@@ -40,7 +40,7 @@ export function RunEpisodesPart({ episodes: { list, shown }, address, source, co
     <section class="run-episodes" aria-labelledby="episodes" data-episodes>
       <h2 id="episodes">Episodes during training</h2>
       {shown === null ? (
-        <p class="dim">An episode appears here after each held-out evaluation.</p>
+        <p class="dim">Episodes that the agent plays during training appear here.</p>
       ) : (
         <div class="run-episodes-body">
           <div class="run-episode">
