@@ -185,6 +185,14 @@ describe('an agent', () => {
     }
   })
 
+  it('says why it has no learning curve', async () => {
+    const { text } = await open('/packages/@acme/solver')
+    expect(text).not.toContain('id="curve"')
+    expect(text.split('class="package-made"')[1]).toContain(
+      'No learning curve: this server shows those of its own runs',
+    )
+  })
+
   it('shows what its probabilities mean: the error of both, a curve, and its values', async () => {
     const { text } = await open('/packages/@acme/solver')
     expect(text).toMatch(/Most frequent confidence<\/dt><dd><span class="metric-value">9\d%<\/span>.*?right in 93%/s)

@@ -303,6 +303,11 @@ function AgentVersion({ shown, title, advice }: ContentProps) {
           <h2>How it was made</h2> <Icon name="chevron-down" />
         </summary>
         {agent !== null && <Training agent={agent} />}
+        {curve === null && (
+          <p class="dim">
+            No learning curve: this server shows those of its own runs, and the agent was trained elsewhere.
+          </p>
+        )}
         {agent !== null && (
           <section class="package-section" aria-labelledby="spaces">
             <h3 id="spaces">Observation and action spaces</h3>
