@@ -76,7 +76,7 @@ it('the page of a running run shows episodes as they are sampled, and others tha
   const episodes = page.locator('[data-episodes]')
   const now = episodes.locator('.run-episode-now')
   const current = episodes.locator('[data-episode][aria-current]')
-  expect(await episodes.textContent()).toContain('An episode appears here after each held-out evaluation.')
+  expect(await episodes.textContent()).toContain('Episodes that the agent plays during training appear here.')
   await run.evaluate(1, 7)
   await now.getByText('At 100 steps of training: return 7 in an episode of 2 steps').waitFor()
   await episodes.locator('[data-live] .replay-summary').waitFor()
