@@ -51,7 +51,7 @@ function fingerprint(): string {
       '{sdk/*,runtime,registry,plugins/*}/package.json',
       'plugins/*/{README.md,LICENSE,src/**/*}',
       'infra/cli-package/*',
-      'runtime/learner/build/agentgym_learner.node',
+      'runtime/learner/build/{agentgym_learner.node,instructions}',
     ],
     { cwd: root, withFileTypes: true },
   )

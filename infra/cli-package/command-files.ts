@@ -10,7 +10,7 @@ const entry = 'sdk/cli/src/main.ts'
 const unfollowed = ['@agentgym/registry', '@agentgym/registry/processes', '@agentgym/web']
 /** Scenarios are bundled and type-checked against its TypeScript. */
 const library = 'sdk/scenario'
-const learnerFile = 'runtime/learner/build/agentgym_learner.node'
+const learnerFiles = ['agentgym_learner.node', 'instructions'].map((name) => `runtime/learner/build/${name}`)
 
 /**
  * The files of the package `agentgym` for npm: what the command reaches, as JavaScript, at the same paths as in the
@@ -28,7 +28,7 @@ export function commandFiles(root: string): PackedFile[] {
   for (const path of globSync(['src/**/*.ts', '*.d.ts'], { cwd: join(root, library) }))
     if (!path.endsWith('.test.ts')) copy(join(library, path))
   for (const path of foldersFiles(root)) copy(path)
-  if (existsSync(join(root, learnerFile))) copy(learnerFile)
+  for (const path of learnerFiles) if (existsSync(join(root, path))) copy(path)
   copy('LICENSE', 'LICENSE')
   copy('infra/cli-package/launcher.cjs', 'bin/agentgym.cjs')
   copy('infra/cli-package/package-readme.md', 'README.md')

@@ -35,7 +35,7 @@ prunePackages()
 const learner = '/source/runtime/learner/build'
 // Only trainings on a GPU go through libtorch.
 const learnerLibraries = env.TORCH ? ['agentgym_learner.node', 'agentgym_autograd.so'] : ['agentgym_learner.node']
-for (const file of [...learnerLibraries, 'torch-root']) place(join(learner, file), '/images/learner')
+for (const file of [...learnerLibraries, 'torch-root', 'instructions']) place(join(learner, file), '/images/learner')
 await bundleJobs()
 
 const addons = globSync('/app/node_modules/.pnpm/*/node_modules/{*,@*/*}/**/*.{node,so,so.1}')

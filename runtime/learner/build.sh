@@ -88,4 +88,7 @@ rm -f "$build/stamp"
 mv "$work/agentgym_autograd.so" "$work/agentgym_learner.node" "$build/"
 # The sandbox lets jobs read it.
 echo "$torch_root" >"$build/torch-root"
+# For copies on other machines: what else than any processor of this kind the compiler has used.
+c++ "-march=$architecture" -dM -E - </dev/null 2>/dev/null |
+  sed -n -E 's/^#define __((AVX|AMX|FMA)[A-Z0-9_]*)__ 1$/\1/p' | sort >"$build/instructions"
 echo "$stamp" >"$build/stamp"

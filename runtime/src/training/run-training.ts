@@ -10,6 +10,7 @@ import {
   type Trajectory,
 } from '@agentgym/contract'
 import { type EnvironmentSource, isExternal } from '../external/external-source.ts'
+import { requireProcessor } from '../learner/processor.ts'
 import { gpuEnvironment, seesGpu } from '../sandbox/job-gpus.ts'
 import type { JobLimits } from '../sandbox/limits.ts'
 import { superviseJob, threadEnvironment } from '../sandbox/supervisor.ts'
@@ -74,6 +75,7 @@ export type RunTrainingOptions = {
  */
 export async function runTraining(options: RunTrainingOptions): Promise<TrainingOutcome> {
   const { scenario, success, seed, checkpoint, learnerPath = 'auto', everyIteration = false } = options
+  requireProcessor()
   if (options.plan.settings.rollout_provider === 'cuda') requireCudaProvider()
   const job: TrainingJob = {
     ...{ scenario, success, seed, checkpoint, learnerPath, everyIteration },
