@@ -134,7 +134,14 @@ const has = (program: string) => spawnSync(program, ['--version']).error === und
 
 if (isLong && has('docker-compose'))
   it('Docker Compose itself reads the file as it is meant', () => {
-    const words = ['--file', join(here, 'compose.yaml'), '--env-file', join(here, '.env.example')]
+    const words = [
+      '--file',
+      join(here, 'compose.yaml'),
+      '--env-file',
+      join(here, '.env.example'),
+      '--profile',
+      'renting',
+    ]
     const text = execFileSync('docker-compose', [...words, 'config', '--format', 'json'], { encoding: 'utf8' })
     const read = JSON.parse(text) as { services: Record<string, { security_opt?: string[]; environment: object }> }
     expect(Object.keys(read.services).sort()).toEqual(Object.keys(compose.services).sort())

@@ -11,6 +11,7 @@ import { createClient, publishPackage, versionPath } from '@agentgym/client'
 import type { Run } from '@agentgym/contract'
 import { runWorker, type WorkerEvent } from '@agentgym/runtime'
 import { packScenario } from '@agentgym/testkit/packages'
+import { claimAt } from '@agentgym/testkit/people'
 import { freePort } from '@agentgym/testkit/ports'
 import { startServer } from '@agentgym/testkit/server'
 import { isLong } from '@agentgym/testkit/tier'
@@ -92,7 +93,7 @@ for (const proxy of tried)
     await until(async () => (await fetch(`${url}/readyz`).catch(() => undefined))?.status === 200)
 
     await server.signUp('olga', ['packages:read'])
-    const workerToken = await claim(url)
+    const workerToken = await claimAt(url, 'olga', setupSecret)
     const { token } = await server.signUp('acme', ['packages:manage', 'training:start', 'training:view'])
     const author = createClient({ server: url, token })
     const worker = work(url, workerToken)
@@ -138,21 +139,6 @@ async function startProxy({ language, binary, files, command }: Proxy, ports: { 
     child.kill('SIGTERM')
     return Promise.race([ended, delay(5_000).then(() => void child.kill('SIGKILL'))])
   })
-}
-
-/** Makes `olga` the operator, as the set-up secret lets anyone do once, and creates a token for a worker. */
-async function claim(url: string): Promise<string> {
-  const send = (method: string, address: string, body: object, headers = {}) =>
-    createClient({ server: url }).send(address, {
-      method,
-      headers: { 'content-type': 'application/json', ...headers },
-      body: JSON.stringify(body),
-    })
-  const session = await send('POST', '/v1/sessions', { username: 'olga', password: 'correct horse battery staple' })
-  const cookie = session.headers.get('set-cookie')?.split(';')[0] ?? ''
-  await send('PUT', '/v1/account/operator', { setup_secret: setupSecret }, { cookie })
-  const made = await send('POST', '/v1/tokens', { name: 'worker', scopes: ['worker'] }, { cookie })
-  return ((await made.json()) as { token: string }).token
 }
 
 function work(server: string, token: string): { stop(): Promise<WorkerEvent[]> } {

@@ -1,4 +1,4 @@
-import { type ChildProcess, execFileSync, spawn } from 'node:child_process'
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createServer } from 'node:net'
@@ -22,13 +22,21 @@ it('the profile of system calls is that of the worker as it is', () => {
 
 if (isLong && images !== undefined) {
   const folder = mkdtempSync(join(tmpdir(), 'agentgym-containers-'))
-  const running: ChildProcess[] = []
+  const running: { name: string; child: ChildProcess }[] = []
+  const graceMs = 20_000
   afterAll(async () => {
-    for (const child of running.filter((each) => each.exitCode === null)) {
-      child.kill('SIGTERM')
-      await once(child, 'exit')
-    }
-    rmSync(folder, { recursive: true })
+    await Promise.all(
+      running.map(async ({ name, child }) => {
+        if (child.exitCode !== null || child.signalCode !== null) return
+        const ended = once(child, 'exit')
+        child.kill('SIGTERM')
+        // Its own test says whether it ends by itself; here it ends in any case.
+        const end = setTimeout(() => spawnSync('runc', ['delete', '--force', name]), graceMs)
+        await ended
+        clearTimeout(end)
+      }),
+    )
+    rmSync(folder, { recursive: true, maxRetries: 5 })
   }, 300_000)
 
   /** The file system of an image: its layers, one over the other. */
@@ -119,7 +127,7 @@ if (isLong && images !== undefined) {
     writeFileSync(join(bundle, 'config.json'), JSON.stringify(specification))
     const name = `agentgym-test-${process.pid}-${running.length}`
     const child = spawn('runc', ['run', '--bundle', bundle, name], { stdio: ['ignore', 'pipe', 'pipe'] })
-    running.push(child)
+    running.push({ name, child })
     let output = ''
     for (const stream of [child.stdout, child.stderr]) {
       stream.setEncoding('utf8').on('data', (text: string) => {
