@@ -189,7 +189,7 @@ describeOnBothEngines('seats of a run of several workers on $kind', ({ open }) =
 
   it('begin no run with more or fewer workers, whatever happens, and every run ends', {
     tags: fullTier,
-    timeout: 120_000,
+    timeout: 400_000,
   }, async () => {
     const action = fc.record({
       what: fc.constantFrom(
@@ -235,7 +235,7 @@ describeOnBothEngines('seats of a run of several workers on $kind', ({ open }) =
         }
         expect(await unended()).toBe(0)
       }),
-      { numRuns: isLong ? 300 : 6 },
+      { numRuns: isLong ? 60 : 6 },
     )
   })
 
