@@ -170,10 +170,13 @@ describe('a replay', () => {
     await page.keyboard.press('Home')
     await until(page, 0)
     expect(await place(page)).toMatch(/^translate\(32\.00 /)
+    // The picture stays where it is, and so does the layout of the page around it.
+    await page.evaluate("window.drawn = document.querySelector('.replay-stage svg')")
     await page.keyboard.press('ArrowRight')
     await page.keyboard.press('ArrowRight')
     await until(page, 2)
     await page.getByText('Step 2: right, reward 1, return so far 2.').waitFor()
+    expect(await page.evaluate("window.drawn === document.querySelector('.replay-stage svg')")).toBe(true)
     await page.getByLabel('Steps and speed').click()
     await page.getByRole('button', { name: 'Step back' }).click()
     await until(page, 1)

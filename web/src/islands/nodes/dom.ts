@@ -36,3 +36,19 @@ export function htmlNode(data: SvgElement): Element {
       drawing.has(name) ? document.createElementNS(svgNamespace, name) : document.createElement(name),
   )
 }
+
+/**
+ * Shows `content` in `place`, and touches nothing that is there already. A picture stays and is filled anew: browsers then lay out the
+ * picture alone, and not the page around it, with each of many frames a second.
+ */
+export function showIn(place: Element, content: string | Element): void {
+  const shown = place.children.length === 1 ? place.children[0] : undefined
+  if (typeof content === 'string') {
+    if (place.textContent !== content) place.textContent = content
+  } else if (shown instanceof SVGSVGElement && content instanceof SVGSVGElement) {
+    for (const name of shown.getAttributeNames()) if (!content.hasAttribute(name)) shown.removeAttribute(name)
+    for (const { name, value } of content.attributes)
+      if (shown.getAttribute(name) !== value) shown.setAttribute(name, value)
+    shown.replaceChildren(...content.childNodes)
+  } else if (!shown?.isEqualNode(content)) place.replaceChildren(content)
+}

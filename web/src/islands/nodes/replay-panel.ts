@@ -2,7 +2,7 @@ import type { SampleEpisode, ScenarioView } from '@agentgym/contract'
 import { describeStep, episodeFrame, episodeSummary, episodeView, lastStep, rewardLine } from '@agentgym/pictures'
 import { decision } from '../../pictures/decision.ts'
 import { transcriptLog } from '../../pictures/transcript-log.ts'
-import { htmlNode, pictureNode } from './dom.ts'
+import { htmlNode, pictureNode, showIn } from './dom.ts'
 import { fetchEpisode } from './fetch-episode.ts'
 
 export type Source = { address: string; title: string }
@@ -88,7 +88,8 @@ export class ReplayPanel {
     this.#fill('.replay-now', 'The episode could not be loaded. Press again to retry.')
   }
 
-  #fill(selector: string, content: string | Node): void {
-    this.#root.querySelector(selector)?.replaceChildren(content)
+  #fill(selector: string, content: string | Element): void {
+    const place = this.#root.querySelector(selector)
+    if (place !== null) showIn(place, content)
   }
 }
