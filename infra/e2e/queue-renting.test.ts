@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import type { RentalList } from '@agentgym/contract'
-import { type CloudServer, type Rented, startDstack, startRunpod } from '@agentgym/testkit/clouds'
+import { type CloudServer, type FakeRunpod, type Rented, startDstack, startRunpod } from '@agentgym/testkit/clouds'
 import { runCli } from '@agentgym/testkit/command-line'
 import { describeOnEngines } from '@agentgym/testkit/databases'
 import { type ServedApp, serveApp } from '@agentgym/testkit/registry'
@@ -111,9 +111,9 @@ describeOnEngines('machines for the queue on $kind', ({ open }) => {
       [seconds],
     )
   /** The same, and workers end themselves at their time. */
-  const passAt = async (money: RentedMoney, provider: ComputeProvider, seconds: number) => {
+  const passAt = async (cloud: FakeRunpod, money: RentedMoney, seconds: number) => {
     await pass(seconds)
-    for (const id of money.pass(seconds)) await provider.end({ id, name: '' })
+    for (const id of money.pass(seconds)) cloud.exit(id)
   }
   const withRunpod = (work: (opened: Awaited<ReturnType<typeof openRunpod>>) => Promise<void>) =>
     closing(openRunpod(), work)
@@ -188,7 +188,7 @@ describeOnEngines('machines for the queue on $kind', ({ open }) => {
         for (let hour = 0; hour < 24; hour += 3) {
           // Close what has ended, record it, rent.
           for (let round = 0; round < 3; round++) await rentForQueue(renting)
-          await passAt(money, provider, 3 * 3_600)
+          await passAt(cloud, money, 3 * 3_600)
         }
         // 34 cents each, and 51 at most until their end is recorded: the money of each day is used.
         expect(cloud.made.length - before).toBeGreaterThanOrEqual(3)
@@ -302,8 +302,8 @@ describeOnEngines('machines for the queue on $kind', ({ open }) => {
           for (const one of steps) {
             if (one.do === 'submit') await submit(one.gigabytes)
             else if (one.do === 'finish') await finishAll()
-            else if (one.do === 'pass') await passAt(money, provider, one.seconds)
-            else if (one.do === 'exit') for (const { id } of cloud.rented()) await provider.end({ id, name: '' })
+            else if (one.do === 'pass') await passAt(cloud, money, one.seconds)
+            else if (one.do === 'exit') for (const { id } of cloud.rented()) cloud.exit(id)
             else if (one.do === 'race') await Promise.allSettled([rentForQueue(renting()), rentForQueue(renting())])
             else if (one.do === 'lose') {
               let faults = 1

@@ -15,6 +15,8 @@ export type FakeRunpod = CloudServer & {
   key: string
   /** Pods that are charged. */
   rented(): Rented[]
+  /** A pod's worker ends its own pod, whatever befalls our requests. */
+  exit(id: string): void
   /** All pods that were ever made. */
   made: Rented[]
   /** GPUs of the catalog that are sold out at the moment of the order, though listed. */
@@ -105,6 +107,7 @@ export async function startRunpod(key = 'rpa_TEST'): Promise<FakeRunpod> {
     ...{ key, made, soldOut: new Set<string>(), lag: 0 },
     started: undefined as FakeRunpod['started'],
     rented: () => [...pods.values()],
+    exit: (id: string) => void pods.delete(id),
     setStatus: (status: string) => {
       for (const pod of pods.values()) Object.assign(pod, { status, cost: status === 'RUNNING' ? pod.cost : 0 })
     },
