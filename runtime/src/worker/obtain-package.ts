@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { downloadPackage, leaseHeaders } from '@agentgym/client'
+import { downloadPackage, jobAddress, leaseHeaders } from '@agentgym/client'
 import { AgentGymError } from '@agentgym/contract'
 import { type BuiltScenario, readBundle } from '../sandbox/build-scenario.ts'
 import type { HeldLease } from './held-lease.ts'
@@ -35,7 +35,7 @@ export async function obtainPackage(
   const what = `${name}@${version}`
   const headers = leaseHeaders(lease.job.lease)
   const bytes = await lease.request(
-    (signal) => downloadPackage(lease.client, { what, tarball, integrity, headers, signal }),
+    (signal) => downloadPackage(lease.client, { what, tarball: jobAddress(tarball), integrity, headers, signal }),
     { limitMs: downloadLimitMs },
   )
   await unpackPackage(bytes, folder, files)

@@ -7,7 +7,7 @@ import fc from 'fast-check'
 import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createClient } from './create-client.ts'
 import { downloadPackage, integrityOf, packagePath, publishPackage, versionPath } from './packages.ts'
-import { leaseJob } from './worker-api.ts'
+import { downloadCheckpoint, jobAddress, leaseJob } from './worker-api.ts'
 
 const tarball = new Uint8Array(300_000).map((_, index) => index * 7)
 const sha512 = (bytes: Uint8Array) => `sha512-${createHash('sha512').update(bytes).digest('base64')}`
@@ -214,6 +214,24 @@ describe('packages', () => {
     await expect(publishPackage(createClient({ server }), request)).rejects.toMatchObject({
       code: 'integrity_mismatch',
     })
+  })
+})
+
+describe('what belongs to a job', () => {
+  it('is fetched with the token from the server that the worker works for, whatever its public address', async () => {
+    const asked: [string, string | null][] = []
+    const fetch: typeof globalThis.fetch = async (url, init) => {
+      asked.push([String(url), new Headers(init?.headers).get('authorization')])
+      return new Response('weights')
+    }
+    const client = createClient({ server: 'http://server:4477', token: 'secret', fetch })
+    const url = 'https://gym.example.com/v1/jobs/7/checkpoint?iteration=3'
+    const sha256 = createHash('sha256').update('weights').digest('hex')
+    expect(await downloadCheckpoint(client, { lease: 'l' }, { url, sha256 })).toEqual(
+      new TextEncoder().encode('weights'),
+    )
+    expect(asked).toEqual([['http://server:4477/v1/jobs/7/checkpoint?iteration=3', 'Bearer secret']])
+    expect(jobAddress('https://gym.example.com/v1/jobs/7/tarball')).toBe('/v1/jobs/7/tarball')
   })
 })
 

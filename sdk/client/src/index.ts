@@ -17,6 +17,7 @@ export {
   answerCalls,
   type CheckpointUpload,
   downloadCheckpoint,
+  jobAddress,
   type LeaseCallsRequest,
   type LeaseTerm,
   leaseCalls,

@@ -58,6 +58,15 @@ export function leaseHeaders(lease: string): Record<string, string> {
   return { 'agentgym-lease': lease }
 }
 
+/**
+ * Where a worker fetches what belongs to its job: from the server that it works for, by the address that it has of it. The server
+ * only knows the address of its users, which a worker beside it may not reach.
+ */
+export function jobAddress(address: string): string {
+  const { pathname, search } = new URL(address)
+  return pathname + search
+}
+
 /** Throws `worker_incompatible` for the response of a server that does not read leases where we write them. */
 function requireProtocol(response: Response): void {
   if (response.headers.get(workerProtocolHeader) === workerProtocol) return
@@ -263,7 +272,9 @@ export async function downloadCheckpoint(
   { url, sha256 }: { url: string; sha256: string },
   signal?: AbortSignal,
 ): Promise<Uint8Array> {
-  const bytes = new Uint8Array(await (await client.send(url, { headers: leaseHeaders(lease), signal })).arrayBuffer())
+  const bytes = new Uint8Array(
+    await (await client.send(jobAddress(url), { headers: leaseHeaders(lease), signal })).arrayBuffer(),
+  )
   const digest = new Uint8Array(await crypto.subtle.digest('SHA-256', bytes))
   const actual = Array.from(digest, (byte) => byte.toString(16).padStart(2, '0')).join('')
   if (actual === sha256) return bytes
