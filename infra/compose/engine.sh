@@ -12,7 +12,12 @@ if [ -z "${ENGINE_FOLDER:-}" ]; then
   ENGINE_FOLDER=$(mktemp -d "${TMPDIR:-/var/tmp}/agentgym-engine.XXXXXX")
   export ENGINE_FOLDER
   status=0
-  unshare --net --mount --pid --fork --mount-proc --kill-child sh "$0" "$@" || status=$?
+  unshare --net --mount --pid --fork --mount-proc --kill-child sh "$0" "$@" &
+  engine=$!
+  # Killed from outside, it ends the engine before it removes its folder.
+  trap 'kill "$engine" 2>/dev/null || true' INT TERM
+  wait "$engine" || status=$?
+  wait "$engine" 2>/dev/null || true
   rm -rf "$ENGINE_FOLDER"
   # What killed containers leave behind.
   find /sys/fs/cgroup -depth -type d -path "*/${ENGINE_FOLDER##*/}*" -exec rmdir {} + 2>/dev/null || true

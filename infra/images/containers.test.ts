@@ -179,6 +179,9 @@ if (isLong && images !== undefined) {
       const [code] = await once(worker.child, 'exit')
       expect([code, worker.output()]).toEqual([0, expect.stringContaining('"ok":true,"failed":[]')])
       expect(worker.output()).not.toContain('walls_missing')
+
+      server.child.kill('SIGTERM')
+      expect([await once(server.child, 'exit'), server.output()]).toEqual([[0, null], expect.any(String)])
     })
 
     it('refuse jobs of strangers under a profile that refuses namespaces', async () => {

@@ -8,7 +8,7 @@ if [ "$(id -u)" = 0 ]; then
 fi
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
   # shellcheck disable=SC2086 # a list of arguments
-  initdb --pgdata "$PGDATA" --username "$POSTGRES_USER" --pwfile "$POSTGRES_PASSWORD_FILE" ${POSTGRES_INITDB_ARGS:-}
+  initdb --pgdata "$PGDATA" --username "$POSTGRES_USER" --pwfile "$POSTGRES_PASSWORD_FILE" --encoding UTF8 --locale C.UTF-8 ${POSTGRES_INITDB_ARGS:-}
   echo 'host all all all scram-sha-256' >> "$PGDATA/pg_hba.conf"
   # Not on TCP, where the health check would find it.
   pg_ctl --pgdata "$PGDATA" --options "-c listen_addresses=''" --wait start
