@@ -7,7 +7,7 @@ import { isConnected, lacksGpus } from './gpu-matching.ts'
 import type { Attempt, Gang } from './job-handler.ts'
 
 /*
- * Jobs of several workers, all or none. A worker that permits it takes a seat and keeps it by polling; whoever takes the last one
+ * Jobs of several workers, all or none. A worker that permits it takes a seat and keeps it by polling; the one that takes the last seat
  * leases the job, as rank 0, and that lease's number becomes the fence of all seats. From then on each worker keeps its seat by
  * heartbeats, and the lease holds as long as every seat does. One gang forms at a time, so two never wait for each other's workers.
  */
