@@ -82,6 +82,7 @@ const fromTemplate = [
   'src/index.ts',
   'src/log.ts',
   'src/observe.ts',
+  'src/unmask.ts',
   'src/index.test.ts',
 ]
 

@@ -8,8 +8,7 @@ import { observationOf, type SeenCall } from '../../templates/from-traces/src/ob
 import { assembleEpisodes, noCounts } from './assemble-episodes.ts'
 import type { LoggedEpisode } from './logged-episode.ts'
 import { usualOutcomes } from './outcomes.ts'
-import { PersonalData } from './personal-data.ts'
-import { maskEpisode } from './summarize-log.ts'
+import { cutEpisode } from './summarize-log.ts'
 
 const probability = z.number().min(0).max(1)
 const scored = z.union([z.number(), z.boolean().transform(Number)])
@@ -77,7 +76,7 @@ export async function readTrajectories(
   return trajectories
 }
 
-/** Lines of a decision log as they are; traces as the scenario made from them would show them. The first value says which. */
+/** Lines of a decision log as they are; traces as an agent in their place would have met them. The first value says which. */
 async function* decisionLines(
   values: AsyncIterable<unknown>,
   agent: Agent,
@@ -100,9 +99,9 @@ async function* decisionLines(
     return
   }
   requireTraceAgent(agent)
-  const mask = new PersonalData()
+  // Not masked: the agent met what users wrote, and nothing of it is shown.
   for await (const episode of assembleEpisodes(all, noCounts())) {
-    const line = lineOf(maskEpisode(episode, mask), labels, outcome)
+    const line = lineOf(cutEpisode(episode), labels, outcome)
     if (line !== null) yield line
   }
 }

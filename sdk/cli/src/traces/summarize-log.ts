@@ -230,7 +230,7 @@ export class LogCollector {
   }
 }
 
-export function maskEpisode(episode: LoggedEpisode, mask: PersonalData): LoggedEpisode {
+function maskEpisode(episode: LoggedEpisode, mask: PersonalData): LoggedEpisode {
   const values = new Set<string>()
   for (const { arguments: args } of episode.calls) mask.fieldValues(args, values)
   // A secret that the cut would split is still whole for the rules.
@@ -244,6 +244,12 @@ export function maskEpisode(episode: LoggedEpisode, mask: PersonalData): LoggedE
       result: text(call.result, MAX_RESULT),
     })),
   }
+}
+
+/** An episode with texts of the length that a scenario keeps. */
+export function cutEpisode(episode: LoggedEpisode): LoggedEpisode {
+  const calls = episode.calls.map((call) => ({ ...call, result: cut(call.result, MAX_RESULT) }))
+  return { ...episode, request: cut(episode.request, MAX_REQUEST), calls }
 }
 
 function countValue(values: ToolTotals['values'], field: string, given: unknown): void {

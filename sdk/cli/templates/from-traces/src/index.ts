@@ -16,13 +16,22 @@ import {
 } from '@agentgym/scenario'
 import { type Arguments, type LoggedRequest, type LoggedTool, log, type Need } from './log.ts'
 import { observationOf, type SeenCall } from './observe.ts'
+import { type MadeUpValues, unmask } from './unmask.ts'
 
 const train = log.requests.filter(({ heldOut }) => !heldOut)
 const heldOut = log.requests.filter(({ heldOut }) => heldOut)
 const names = log.tools.map(({ name }) => name)
 const mostNeeds = Math.max(...log.requests.map(({ needs }) => needs.length))
 
-type Work = { request: LoggedRequest; missing: Need[]; calls: SeenCall[]; failures: Failures; solved: boolean }
+type Work = {
+  /** With made-up values in place of stand-ins, as are the results of calls. */
+  request: string
+  values: MadeUpValues
+  missing: Need[]
+  calls: SeenCall[]
+  failures: Failures
+  solved: boolean
+}
 
 export default defineToolScenario({
   observation: dict({
@@ -39,9 +48,10 @@ export default defineToolScenario({
   baselines: { tokens: Math.max(1, log.logged.tokens), seconds: Math.max(0.001, log.logged.seconds) },
 
   start({ task, rng }): Work {
-    const request = (task.split === 'eval' ? heldOut : train)[task.index]
+    const { request, needs }: LoggedRequest = (task.split === 'eval' ? heldOut : train)[task.index]
+    const values: MadeUpValues = {}
     const failures = drawFailures(Object.fromEntries(log.tools.map(({ name, failures }) => [name, failures])), rng)
-    return { request, missing: [...request.needs], calls: [], failures, solved: false }
+    return { request: unmask(request, values, rng), values, missing: [...needs], calls: [], failures, solved: false }
   },
 
   tools: {
@@ -56,7 +66,7 @@ export default defineToolScenario({
     }),
   },
 
-  observe: ({ request, calls }) => observationOf(request.request, calls, names),
+  observe: ({ request, calls }) => observationOf(request, calls, names),
 
   // The reward of the whole episode. Positive means solved.
   outcome: (work) => (work.solved ? 2 : -2),
@@ -85,7 +95,8 @@ function loggedTool(logged: LoggedTool) {
       const [next] = work.missing
       const right = next !== undefined && next.tool === name && isSame(next.arguments, args)
       if (right) work.missing.shift()
-      work.calls.push({ tool: name, failed: false, result: right ? next.result : usualResult(logged, args, rng) })
+      const result = unmask(right ? next.result : usualResult(logged, args, rng), work.values, rng)
+      work.calls.push({ tool: name, failed: false, result })
       return { right }
     },
   })
