@@ -124,9 +124,9 @@ function text(versions: Record<string, string>): string {
 function draw(figures: Figure[]): string {
   const width = 900
   const row = 34
-  const largest = Math.log10(Math.max(...figures.map(({ value }) => value)) * 1.5)
+  const largest = Math.max(...figures.map(({ value }) => value))
   const rows = figures.map(({ what, value }, i) => {
-    const length = Math.max(0, ((Math.log10(value) - 2) / (largest - 2)) * (width - 160))
+    const length = (value / largest) * (width - 100)
     const y = 34 + i * row
     const color = i === 0 ? '#2563eb' : '#94a3b8'
     return `<text x="8" y="${y + 10}">${what}</text>
@@ -134,7 +134,8 @@ function draw(figures: Figure[]): string {
 <text x="${(length + 16).toFixed(1)}" y="${y + 23}">${Math.round(value).toLocaleString('en-US')}</text>`
   })
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${44 + figures.length * row}" font-family="sans-serif" font-size="12">
-<text x="8" y="18" font-weight="bold">PPO on CartPole, environment steps a second on two cores (logarithmic)</text>
+<rect width="100%" height="100%" fill="#ffffff"/>
+<text x="8" y="18" font-weight="bold">PPO on CartPole, environment steps a second on two cores</text>
 ${rows.join('\n')}
 </svg>
 `

@@ -1,11 +1,9 @@
 import { readFile } from 'node:fs/promises'
 import { delimiter, join } from 'node:path'
 import { AgentGymError } from '@agentgym/contract'
-import { parse } from 'yaml'
 import { z } from 'zod'
 import type { ComputeProvider, ProviderName } from './compute-provider.ts'
 import { Dstack } from './dstack.ts'
-import { readKubeconfig, readServiceAccount } from './kubeconfig.ts'
 import { Kubernetes } from './kubernetes.ts'
 import { Runpod } from './runpod.ts'
 
@@ -27,7 +25,7 @@ const finders: Record<ProviderName, (environment: Environment) => Promise<Comput
     const file = homeFile(environment, '.dstack', 'config.yml')
     const text = file && (await readIfThere(file))
     if (!text) return undefined
-    const config = dstackConfigSchema.safeParse(yamlOf(text))
+    const config = dstackConfigSchema.safeParse(await yamlOf(text))
     if (!config.success) throw unreadable('dstack', file, z.prettifyError(config.error), config.error)
     const { projects } = config.data
     const named = environment.DSTACK_PROJECT
@@ -38,6 +36,7 @@ const finders: Record<ProviderName, (environment: Environment) => Promise<Comput
     return found && new Dstack({ url: found.url, token: found.token, project: found.name })
   },
   kubernetes: async (environment) => {
+    const { readKubeconfig, readServiceAccount } = await import('./kubeconfig.ts')
     const queue = environment.AGENTGYM_KUEUE_QUEUE
     // kubectl merges several files; we read the first.
     const [named] = (environment.KUBECONFIG ?? '').split(delimiter).filter(Boolean)
@@ -93,7 +92,8 @@ async function readIfThere(file: string): Promise<string | undefined> {
   }
 }
 
-function yamlOf(text: string): unknown {
+async function yamlOf(text: string): Promise<unknown> {
+  const { parse } = await import('yaml')
   try {
     return parse(text)
   } catch {

@@ -1,5 +1,5 @@
 import { AgentGymError } from '@agentgym/contract'
-import { type Dispatcher, request } from 'undici'
+import type { Dispatcher } from 'undici'
 import type { z } from 'zod'
 import type { ProviderName } from './compute-provider.ts'
 
@@ -33,6 +33,8 @@ export class ProviderClient {
   /** Resolves to answers below 500. Throws `compute_unreachable` if there is none: what was asked may have been done. */
   async send(method: 'GET' | 'POST' | 'DELETE', path: string, json?: unknown): Promise<ProviderAnswer> {
     const { url, headers, dispatcher } = this.#address
+    // Here, because every training loads this file, and few rent.
+    const { request } = await import('undici')
     try {
       const response = await request(`${url.replace(/\/+$/, '')}${path}`, {
         method,
