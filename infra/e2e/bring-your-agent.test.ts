@@ -192,6 +192,11 @@ describe('the traces of an agent', () => {
       expect(truth).toBeLessThan(high + slack)
     }
     expect((estimate.improvement as { low: number }).low).toBeGreaterThan(0)
+
+    // A log whose tools have names that the scenario could not keep.
+    const renamed = supportFormats.opentelemetry(logged).replaceAll(/search_orders(?! done)/g, 'search.orders')
+    writeFileSync(join(folder, 'renamed.jsonl'), renamed)
+    expect(await run('eval', trained, '--on-traces', 'renamed.jsonl')).toEqual(estimate)
   })
 
   it('give no estimate where they carry none', async () => {

@@ -5,6 +5,7 @@ import type { LoggedDecision, LoggedTrajectory } from '@agentgym/runtime'
 import { tokenize } from '@agentgym/scenario'
 import { z } from 'zod'
 import { observationOf, type SeenCall } from '../../templates/from-traces/src/observe.ts'
+import { identifier } from '../agent-tools/identifiers.ts'
 import { assembleEpisodes, noCounts } from './assemble-episodes.ts'
 import type { LoggedEpisode } from './logged-episode.ts'
 import { usualOutcomes } from './outcomes.ts'
@@ -136,7 +137,9 @@ function lineOf(episode: LoggedEpisode, labels: readonly string[], outcome: stri
   const answer = labels[labels.length - 1]
   const seen: SeenCall[] = []
   const steps: DecisionLine['steps'] = []
-  for (const { tool, failed, result, probability } of episode.calls) {
+  for (const { tool: logged, failed, result, probability } of episode.calls) {
+    // As the scenario calls it: `orders.search` is its tool orders_search.
+    const tool = labels.includes(logged) ? logged : identifier(logged, 'call')
     steps.push({ observation: observationOf(episode.request, seen, tools), action: tool, probability })
     seen.push({ tool, failed, result: failed ? '' : result })
   }
