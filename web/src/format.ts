@@ -29,3 +29,9 @@ export function formatLatency(ms: number): string {
 export function formatCount(value: number, one: string, many = `${one}s`): string {
   return `${value.toLocaleString('en')} ${value === 1 ? one : many}`
 }
+
+/** An error's message, with a hint behind it. Messages end with a period or, in a terminal's way, without. */
+export function withHint({ message, hint }: { message: string | null; hint?: string | null | undefined }): string {
+  if (message === null) return hint ?? ''
+  return hint ? `${message.replace(/[.:]$/, '')}. ${hint}` : message
+}

@@ -66,6 +66,8 @@ describe('runs', () => {
     [{ settings: 'no_such_setting=1' }, 'no_such_setting'],
     [{ scenario: '@acme/nowhere' }, 'nowhere'],
     [{ steps: '0' }, 'field-steps-wrong'],
+    [{ workers: '65' }, 'field-workers-wrong'],
+    [{ algorithm: 'dqn', workers: '2' }, 'dqn learns on one worker. Several workers train by ppo, a2c and grpo.'],
     [{ gpus: '65' }, 'field-gpus-wrong'],
     [{ gpus: '0', gpu_memory: '24' }, 'field-gpu_memory-wrong'],
     [{ publish: '@other/agent' }, 'other'],
@@ -94,6 +96,14 @@ describe('runs', () => {
     expect(text).toContain('No connected worker has a GPU')
     expect(text).toMatch(/name="gpus"[^>]*value="2"/)
     expect(text).toMatch(/name="gpu_memory"[^>]*value="24"/)
+    await owner.submit(address, `${address}/cancel`, {})
+  })
+
+  it('of several workers say so, and a similar run asks for as many', async () => {
+    const address = leadsTo(await start({ workers: '2' }))
+    const [id] = address.split('/').slice(-1)
+    expect(await (await owner.api('GET', `/v1/runs/${id}`)).json()).toMatchObject({ workers: 2 })
+    expect((await owner.get(`/runs/new?like=${id}`)).text).toMatch(/name="workers"[^>]*value="2"/)
     await owner.submit(address, `${address}/cancel`, {})
   })
 

@@ -1,4 +1,5 @@
 import { AgentGymError, decimalAmount, errorCatalog, parseAmount } from '@agentgym/contract'
+import { withHint } from '../format.ts'
 
 /** Values of a form as text. Missing fields are empty. */
 export type FormValues = {
@@ -91,7 +92,7 @@ function describeFailure(
   if (Object.keys(listed).length > 0) return { fields: listed, message: null, hint: null }
   const field = fieldOf[error.code]
   if (field === undefined) return { fields: {}, message: error.message, hint }
-  return { fields: { [field]: hint === null ? error.message : `${error.message} ${hint}` }, message: null, hint: null }
+  return { fields: { [field]: withHint({ message: error.message, hint }) }, message: null, hint: null }
 }
 
 /** Strips the name of the field from an API message, because it is shown below the field. */

@@ -1,5 +1,6 @@
 import type { Child } from 'hono/jsx'
 import type { FormFailure } from '../app/form.ts'
+import { withHint } from '../format.ts'
 import { usePage } from '../layout/page-context.ts'
 import { Notice } from './messages.tsx'
 
@@ -22,11 +23,7 @@ export function Form({ action, children, failure = null, fields = [], look = 'st
   return (
     <form class={`form form-${look}`} method="post" action={action} aria-label={label}>
       <input type="hidden" name="form_token" value={formToken()} />
-      {failure?.message && (
-        <Notice kind="failure">
-          {failure.message} {failure.hint}
-        </Notice>
-      )}
+      {failure?.message && <Notice kind="failure">{withHint({ message: failure.message, hint: failure.hint })}</Notice>}
       {others.map(([field, message]) => (
         <Notice kind="failure">
           <code>{field}</code> {message}

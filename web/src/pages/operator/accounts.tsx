@@ -8,6 +8,7 @@ import { Field, Form } from '../../components/form.tsx'
 import { EmptyState, Notice } from '../../components/messages.tsx'
 import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/values.tsx'
+import { withHint } from '../../format.ts'
 import { usePage } from '../../layout/page-context.ts'
 import { OperatorFrame } from './status.tsx'
 
@@ -78,7 +79,7 @@ function AccountsPage({ list, q, failure, done, disable }: AccountsPageProps) {
       {message !== undefined && <Notice kind="success">{message}</Notice>}
       {failure !== null && disable === '' && (
         <Notice kind="failure">
-          {failure.message ?? Object.values(failure.fields).join(' ')} {failure.hint}
+          {withHint({ message: failure.message ?? Object.values(failure.fields).join(' '), hint: failure.hint })}
         </Notice>
       )}
       {disable !== '' && (

@@ -90,6 +90,7 @@ async function likeRun(visit: Visit, values: NewRunValues, id: string): Promise<
     from: run.parent ? `${run.parent.name}@${run.parent.version}` : '',
     algorithm: run.algorithm,
     steps: String(steps ?? ''),
+    workers: run.workers !== undefined && run.workers > 1 ? String(run.workers) : '',
     gpus: run.gpu ? String(run.gpu.count) : '',
     gpu_memory: run.gpu?.memory_bytes ? String(run.gpu.memory_bytes / 1e9) : '',
     seed: String(run.seed),
@@ -109,6 +110,7 @@ function requestOf({ form, host }: Visit, values: NewRunValues) {
     steps: whole(values.steps),
     seed: whole(values.seed) ?? 1,
     settings: readSettings(values.settings),
+    workers: whole(values.workers),
     gpu: gpuOf(values),
     budget_minor: optionalFormAmount(form, 'budget_minor', host.currency),
     expected_price: price && pricedName === scenarioName(values.scenario) ? { amount_minor: Number(price) } : undefined,
@@ -151,6 +153,7 @@ const newRunFields = [
   'steps',
   'seed',
   'settings',
+  'workers',
   'gpus',
   'gpu_memory',
   'budget_minor',
@@ -236,7 +239,7 @@ function NewRunPage({ values, accounts, machines, failure = null, priceNote, ide
 type MoreSettingsProps = Pick<NewRunPageProps, 'values' | 'accounts' | 'machines' | 'failure'>
 
 function MoreSettings({ values, accounts, machines, failure }: MoreSettingsProps) {
-  const changed = ['from', 'algorithm', 'seed', 'settings', 'gpus', 'gpu_memory', 'note'] as const
+  const changed = ['from', 'algorithm', 'seed', 'settings', 'workers', 'gpus', 'gpu_memory', 'note'] as const
   const open = changed.some((field) => values[field] !== '' || failure?.fields[field] !== undefined)
   return (
     <details class="more" open={open}>
@@ -276,6 +279,16 @@ function MoreSettings({ values, accounts, machines, failure }: MoreSettingsProps
           rows={4}
           value={values.settings}
           help="One per line, as for agentgym train --set, such as learning_rate=0.001."
+          failure={failure}
+        />
+        <Field
+          label="Workers"
+          name="workers"
+          type="number"
+          min="1"
+          max="64"
+          value={values.workers}
+          help="They share the environments of a PPO, A2C or GRPO run, and start together once all are free. Default: 1"
           failure={failure}
         />
         <GpuFields values={values} machines={machines} failure={failure} />

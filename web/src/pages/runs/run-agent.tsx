@@ -9,7 +9,7 @@ import { Metric, Metrics } from '../../components/metrics.tsx'
 import { Outcome } from '../../components/outcome.tsx'
 import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/values.tsx'
-import { formatBytes, formatCount } from '../../format.ts'
+import { formatBytes, formatCount, withHint } from '../../format.ts'
 import { usePage } from '../../layout/page-context.ts'
 import { accountsOf } from '../../session/accounts.ts'
 import type { ReadRun, RefusedForm } from './read-run.ts'
@@ -245,7 +245,7 @@ function RequestedEvaluation({
   if (error !== null)
     return (
       <Notice kind="failure">
-        The evaluation of {what} failed: {error.message} {error.hint} <code>{error.code}</code>
+        The evaluation of {what} failed: {withHint(error)} <code>{error.code}</code>
       </Notice>
     )
   if (evaluation === null)

@@ -4,6 +4,7 @@ import { Icon } from '../../components/icon.tsx'
 import { Notice } from '../../components/messages.tsx'
 import { packageAddress } from '../../components/package-list.tsx'
 import { Price } from '../../components/values.tsx'
+import { withHint } from '../../format.ts'
 import { usePage } from '../../layout/page-context.ts'
 import { accountsOf } from '../../session/accounts.ts'
 import type { PublishedAgent, ReadRun } from './read-run.ts'
@@ -30,9 +31,7 @@ export function NextSteps({ read: { run, log, published }, justPublished }: Next
         </Notice>
       )}
       {item === null && failed !== undefined && (
-        <Notice kind="failure">
-          Publishing failed. {failed.data.error.message} {failed.data.error.hint}
-        </Notice>
+        <Notice kind="failure">Publishing failed. {withHint(failed.data.error)}</Notice>
       )}
       <ol class="next-steps" aria-label="Next steps">
         <Step title="Publish" done={item !== null}>

@@ -9,6 +9,7 @@ import { Field, Form } from '../../components/form.tsx'
 import { EmptyState, Notice } from '../../components/messages.tsx'
 import { Table } from '../../components/table.tsx'
 import { Time } from '../../components/values.tsx'
+import { withHint } from '../../format.ts'
 import { usePage } from '../../layout/page-context.ts'
 import { SettingsFrame } from './settings-frame.tsx'
 
@@ -115,11 +116,7 @@ type OrganizationsPageProps = {
 function OrganizationsPage({ organisations, invitations, values, failure = null, refused }: OrganizationsPageProps) {
   return (
     <SettingsFrame>
-      {refused !== null && (
-        <Notice kind="failure">
-          {refused.message} {refused.hint}
-        </Notice>
-      )}
+      {refused !== null && <Notice kind="failure">{withHint(refused)}</Notice>}
       {invitations.length > 0 && <Invitations invitations={invitations} />}
       <section aria-labelledby="organisations">
         <h2 id="organisations">Organizations</h2>
