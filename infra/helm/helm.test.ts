@@ -144,6 +144,39 @@ if (isLong) {
       expect(rules.spec).toEqual(parse(readRepositoryFile('infra/observability/alerts.yml')))
     })
 
+    it('lets workers of one run reach each other, and no others', () => {
+      const manifests = rendered(`${chart}/ci/production-values.yaml`)
+      const named = (name: string) => JSON.stringify(manifests.filter(({ metadata }) => metadata.name === name))
+      expect(named('gym-agentgym-worker-together')).toContain('"--gangs","--advertise-address=$(POD_IP):29500"')
+      expect(named('gym-agentgym-worker-default')).not.toContain('gangs')
+      const own = {
+        podSelector: { matchLabels: { 'app.kubernetes.io/instance': 'gym', 'agentgym.dev/gangs': 'true' } },
+      }
+      const ports = [{ port: 1024, endPort: 65_535, protocol: 'TCP' }]
+      expect(manifests.find(({ metadata }) => metadata.name === 'gym-agentgym-gangs')?.spec).toEqual({
+        ...own,
+        policyTypes: ['Ingress', 'Egress'],
+        ingress: [{ ports, from: [own] }],
+        egress: [{ ports, to: [own] }],
+      })
+    })
+
+    it('starts as many pods as the queued runs need workers, and none for runs that they cannot train', () => {
+      const query = (setting: string) => {
+        const words = ['--set', setting, '--values', `${chart}/ci/autoscaled-workers-values.yaml`]
+        const text = execFileSync(helm, ['template', 'gym', chart, ...kubernetes, ...words], {
+          cwd: repositoryRoot,
+          encoding: 'utf8',
+        })
+        return [...text.matchAll(/select .* from jobs where .*/g)].map(([found]) => found)
+      }
+      for (const found of query('workerDefaults.gangs=false'))
+        expect(found).toMatch(/^select count\(\*\) .* and workers = 1 /)
+      const together = query('workerDefaults.gangs=true')
+      expect(together).toHaveLength(2)
+      for (const found of together) expect(found).toMatch(/^select coalesce\(sum\(workers\), 0\) (?!.*workers = 1)/)
+    })
+
     it('rents within the limits of the values, with credentials that no other pod has', () => {
       const manifests = rendered(`${chart}/ci/rented-gpus-values.yaml`)
       const deployments = manifests.filter(({ kind }) => kind === 'Deployment')

@@ -117,6 +117,9 @@ metadata:
   labels:
     {{- include "agentgym.labels" (list $root .component) | nindent 4 }}
     agentgym.dev/role: worker
+    {{- if $worker.gangs }}
+    agentgym.dev/gangs: "true"
+    {{- end }}
   {{- with $worker.podAnnotations }}
   annotations: {{- toYaml . | nindent 4 }}
   {{- end }}
@@ -158,10 +161,18 @@ spec:
         {{- if ne $worker.mode "deployment" }}
         - --exit-when-idle={{ $worker.exitWhenIdleSeconds }}
         {{- end }}
+        {{- if $worker.gangs }}
+        - --gangs
+        - --advertise-address=$(POD_IP):29500
+        {{- end }}
         {{- with $sandbox.withoutWalls }}
         - --without-walls={{ join "," . }}
         {{- end }}
       env:
+        {{- if $worker.gangs }}
+        - name: POD_IP
+          valueFrom: { fieldRef: { fieldPath: status.podIP } }
+        {{- end }}
         - { name: AGENTGYM_SERVER, value: http://{{ include "agentgym.name" $root }}-server:{{ $root.Values.server.service.port }} }
         - { name: AGENTGYM_TOKEN_FILE, value: /run/secrets/agentgym/worker-token }
         {{- with $worker.extraEnv }}
