@@ -314,7 +314,7 @@ function waiting({ unserved, ahead }: Run, unattended: boolean): string {
 
 /** `GPU 91% busy, 40% of its memory`; empty if the worker does not say. */
 /** `worker-1 and 2 others`: the first of them reports. */
-export function workersOf({ worker, workers = 1 }: Pick<Run, 'worker' | 'workers'>): string {
+function workersOf({ worker, workers = 1 }: Pick<Run, 'worker' | 'workers'>): string {
   return workers === 1 ? `${worker}` : `${worker} and ${workers === 2 ? 'another' : `${workers - 1} others`}`
 }
 
