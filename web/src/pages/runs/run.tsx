@@ -264,7 +264,7 @@ function RunHead({ read: { run, evaluations }, unattended }: { read: ReadRun; un
         <RunState state={run.state} />
         {run.cancel_requested && run.state === 'running' && <span class="dim">canceling: saving a checkpoint</span>}
         {run.state === 'queued' && <span class="dim">{waiting(run, unattended)}</span>}
-        {run.worker !== null && run.state === 'running' && <span class="dim">on {workersOf(run)}</span>}
+        {run.worker !== null && run.state === 'running' && <span class="dim">on {run.worker}</span>}
         {run.gpu_usage && <span class="dim">{gpuUsage(run.gpu_usage)}</span>}
       </p>
       <h1>{runName(run)}</h1>
@@ -313,11 +313,6 @@ function waiting({ unserved, ahead }: Run, unattended: boolean): string {
 }
 
 /** `GPU 91% busy, 40% of its memory`; empty if the worker does not say. */
-/** `worker-1 and 2 others`: the first of them reports. */
-function workersOf({ worker, workers = 1 }: Pick<Run, 'worker' | 'workers'>): string {
-  return workers === 1 ? `${worker}` : `${worker} and ${workers === 2 ? 'another' : `${workers - 1} others`}`
-}
-
 function gpuUsage({ busy, memory }: NonNullable<Run['gpu_usage']>): string {
   const percent = (share: number) => `${Math.round(share * 100)}%`
   const parts = [
