@@ -32,9 +32,9 @@ describe('runs of several workers', { timeout: 240_000 }, () => {
   let token: string
   const workers: ChildProcess[] = []
 
-  const startWorker = async (): Promise<ChildProcess> => {
+  const startWorker = async (host = '127.0.0.1'): Promise<ChildProcess> => {
     const entry = path.join(import.meta.dirname, '../../testkit/src/worker.process.ts')
-    const address = `127.0.0.1:${await freePort()}`
+    const address = `${host}:${await freePort()}`
     const given = ['--no-node-snapshot', entry, server.url, token, address]
     const worker = spawn(process.execPath, given, { stdio: ['ignore', 'ignore', 'inherit'] })
     workers.push(worker)
@@ -147,6 +147,17 @@ describe('runs of several workers', { timeout: 240_000 }, () => {
       message: '8 environments cannot be shared by 9 workers',
     })
   })
+
+  if (isLong)
+    it('fail and say which address was not reached if their workers cannot reach each other', async () => {
+      await Promise.all(workers.map(kill))
+      // An address for documentation, which no machine has.
+      for (let i = 0; i < 2; i += 1) await startWorker('192.0.2.1')
+      const { id } = await start({ workers: 2 })
+      await until(async () => !['queued', 'running'].includes((await look(id)).state))
+      const { state, error } = await look(id)
+      expect([state, JSON.stringify(error)]).toEqual(['failed', expect.stringContaining('192.0.2.1')])
+    }, 1_800_000)
 })
 
 async function until(condition: () => Promise<boolean>): Promise<void> {
