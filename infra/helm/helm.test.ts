@@ -96,8 +96,8 @@ if (isLong) {
   describe('the chart, by Helm', { timeout: 300_000 }, () => {
     const helm = process.env.AGENTGYM_HELM ?? 'helm'
     const kubernetes = ['--kube-version', '1.37.0']
-    const render = (file: string) =>
-      execFileSync(helm, ['template', 'gym', chart, ...kubernetes, '--values', file], {
+    const render = (file: string, ...settings: string[]) =>
+      execFileSync(helm, ['template', 'gym', chart, ...kubernetes, '--values', file, ...settings], {
         cwd: repositoryRoot,
         encoding: 'utf8',
       })
@@ -163,11 +163,7 @@ if (isLong) {
 
     it('starts as many pods as the queued runs need workers, and none for runs that they cannot train', () => {
       const query = (setting: string) => {
-        const words = ['--set', setting, '--values', `${chart}/ci/autoscaled-workers-values.yaml`]
-        const text = execFileSync(helm, ['template', 'gym', chart, ...kubernetes, ...words], {
-          cwd: repositoryRoot,
-          encoding: 'utf8',
-        })
+        const text = render(`${chart}/ci/autoscaled-workers-values.yaml`, '--set', setting)
         return [...text.matchAll(/select .* from jobs where .*/g)].map(([found]) => found)
       }
       for (const found of query('workerDefaults.gangs=false'))

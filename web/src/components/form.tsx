@@ -23,7 +23,7 @@ export function Form({ action, children, failure = null, fields = [], look = 'st
   return (
     <form class={`form form-${look}`} method="post" action={action} aria-label={label}>
       <input type="hidden" name="form_token" value={formToken()} />
-      {failure?.message && <Notice kind="failure">{withHint({ message: failure.message, hint: failure.hint })}</Notice>}
+      {failure?.message && <Notice kind="failure">{withHint(failure)}</Notice>}
       {others.map(([field, message]) => (
         <Notice kind="failure">
           <code>{field}</code> {message}

@@ -139,7 +139,7 @@ function lineOf(episode: LoggedEpisode, labels: readonly string[], outcome: stri
   const steps: DecisionLine['steps'] = []
   for (const { tool: logged, failed, result, probability } of episode.calls) {
     // As the scenario calls it: `orders.search` is its tool orders_search.
-    const tool = labels.includes(logged) ? logged : identifier(logged, 'call')
+    const tool = identifier(logged, 'call')
     steps.push({ observation: observationOf(episode.request, seen, tools), action: tool, probability })
     seen.push({ tool, failed, result: failed ? '' : result })
   }

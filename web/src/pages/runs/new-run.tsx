@@ -12,6 +12,7 @@ import type { Visit } from '../../app/visit.ts'
 import { Button } from '../../components/controls.tsx'
 import { Field, Form } from '../../components/form.tsx'
 import { Notice } from '../../components/messages.tsx'
+import { withHint } from '../../format.ts'
 import { usePage } from '../../layout/page-context.ts'
 import { accountsOf } from '../../session/accounts.ts'
 import { IdempotencyKey, idempotencyHeader, repeatedKey } from '../market/idempotency-key.tsx'
@@ -381,7 +382,7 @@ export function readSettings(text: string): Settings {
   try {
     return parseSettings(lines)
   } catch (error) {
-    if (error instanceof AgentGymError) throw invalidField('settings', `${error.message}. ${error.hint ?? ''}`.trim())
+    if (error instanceof AgentGymError) throw invalidField('settings', withHint(error))
     throw error
   }
 }
